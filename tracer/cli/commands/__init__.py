@@ -1,0 +1,1 @@
+"""One command a module. See `_skeleton.py` for how to add one."""

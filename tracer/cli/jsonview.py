@@ -1,0 +1,214 @@
+"""The JSON that programs rely on: pure functions from dataclasses to plain values.
+
+docs/json.md is its contract: keys are added, never renamed, and `schema` grows when a meaning
+changes. Unknown is null, never 0 or an empty string; times are UTC in ISO 8601 with milliseconds.
+The JSON of one request and its prompt is in `jsonview_request`.
+"""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable
+from typing import TypeAlias
+
+from tracer.cli.text import utc
+from tracer.model.source import SourceRef
+from tracer.model.views import (
+    DoctorReport,
+    FileResult,
+    IngestResult,
+    SessionPage,
+    SessionSummary,
+    SkippedLine,
+    SourceView,
+    UsageTotals,
+)
+
+SCHEMA = 1
+JsonObject: TypeAlias = dict[str, object]
+
+
+def iso_time(value_ms: int | None) -> str | None:
+    """Epoch milliseconds as `2026-03-01T09:15:02.118Z`."""
+    at = utc(value_ms)
+    if at is None:
+        return None
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def known(text: str) -> str | None:
+    """`text`, or null where it is empty: the log did not say."""
+    return text or None
+
+
+def embedded(text: str) -> object:
+    """JSON text from a log as a value, as the text itself where it is not valid JSON, or null."""
+    if not text:
+        return None
+
+    def finite(literal: str) -> float | str:
+        value = float(literal)
+        return value if math.isfinite(value) else literal
+
+    try:
+        value: object = json.loads(text, parse_float=finite, parse_constant=str)
+    except (ValueError, RecursionError):
+        return text
+    return value
+
+
+def source_ref(ref: SourceRef | None) -> JsonObject | None:
+    """The line of a file in which a fact stands."""
+    if ref is None:
+        return None
+    return {"path": ref.path, "line": ref.line, "offset": ref.offset_bytes}
+
+
+def ingest_json(result: IngestResult) -> JsonObject:
+    """What `tracer ingest --json` prints."""
+    files = result.files
+    statuses = Counter(file.status for file in files)
+    return {
+        "schema": SCHEMA,
+        "files": [_file(file) for file in files],
+        "totals": {
+            "files": len(files),
+            "read": statuses["read"],
+            "unchanged": statuses["unchanged"],
+            "not_read": statuses["not-read"],
+            "bytes": sum(file.bytes for file in files),
+            "read_bytes": result.read_bytes,
+            "records": sum(file.records for file in files),
+            "new_records": result.new_records,
+            "duplicates": sum(file.duplicates for file in files),
+            "skipped": sum(file.skipped_total for file in files),
+            "counted_blocks": result.counted_blocks,
+            "elapsed_ms": result.elapsed_ms,
+        },
+    }
+
+
+def _file(file: FileResult) -> JsonObject:
+    return {
+        "path": file.path,
+        "format": file.format,
+        "bytes": file.bytes,
+        "records": file.records,
+        "new_records": file.new_records,
+        "duplicates": file.duplicates,
+        "skipped": _skipped(file.skipped),
+        "skipped_total": file.skipped_total,
+        "status": file.status,
+        "detail": known(file.detail),
+    }
+
+
+def _skipped(lines: Iterable[SkippedLine]) -> list[JsonObject]:
+    return [
+        {
+            "line": skipped.line,
+            "offset": skipped.offset_bytes,
+            "kind": skipped.kind,
+            "reason": skipped.reason,
+            "excerpt": skipped.excerpt,
+        }
+        for skipped in lines
+    ]
+
+
+def sessions_json(page: SessionPage) -> JsonObject:
+    """What `tracer sessions --json` prints."""
+    return {
+        "schema": SCHEMA,
+        "total": page.total,
+        "sessions": [session_json(session) for session in page.sessions],
+    }
+
+
+def session_json(session: SessionSummary) -> JsonObject:
+    """One session. Misses and findings are null: this version gives no verdicts yet."""
+    return {
+        "session_id": session.session_id,
+        "agent": known(session.agent),
+        "title": known(session.title),
+        "project": known(session.project),
+        "started_at": iso_time(session.started_at_ms),
+        "ended_at": iso_time(session.ended_at_ms),
+        "requests": session.requests,
+        "turns": session.turns,
+        "side_calls": session.side_calls,
+        "failed_requests": session.failed_requests,
+        "models": list(session.models),
+        "lanes": list(session.lanes),
+        "usage": _usage_totals(session.usage),
+        "hit_rate": session.usage.hit_rate,
+        "missed_tokens": None,
+        "misses": None,
+        "findings": None,
+        "observed": {
+            "full": session.observed_full,
+            "windowed": session.observed_windowed,
+            "metadata": session.observed_metadata,
+        },
+        "parent_session_id": known(session.parent_session_id),
+    }
+
+
+def _usage_totals(usage: UsageTotals) -> JsonObject:
+    reported = usage.reported_requests > 0
+    read_known = reported and usage.read_reported_input_tokens > 0
+    return {
+        "input": usage.input_tokens if reported else None,
+        # A sum of nothing known is unknown, not 0.
+        "fresh": usage.fresh_tokens if read_known or usage.fresh_tokens else None,
+        "cache_read": usage.cache_read_tokens if read_known else None,
+        "cache_write": usage.cache_write_tokens,
+        "output": usage.output_tokens if reported else None,
+        "reported_requests": usage.reported_requests,
+    }
+
+
+def sources_json(sources: Iterable[SourceView]) -> JsonObject:
+    """What `tracer sources --json` prints."""
+    return {"schema": SCHEMA, "sources": [_source(source) for source in sources]}
+
+
+def _source(source: SourceView) -> JsonObject:
+    return {
+        "source_id": source.source_id,
+        "path": source.path,
+        "segment": source.segment,
+        "format": known(source.format),
+        "status": source.status,
+        "bytes": source.size_bytes,
+        "offset": source.offset_bytes,
+        "pending_bytes": source.pending_bytes,
+        "lines": source.lines,
+        "records": source.records,
+        "duplicates": source.duplicates,
+        "skipped": _skipped(source.skipped),
+        "skipped_total": source.skipped_total,
+        "last_read_at": iso_time(source.last_read_at_ms),
+        "sessions": list(source.sessions),
+    }
+
+
+def doctor_json(report: DoctorReport) -> JsonObject:
+    """What `tracer doctor --json` prints."""
+    return {
+        "schema": SCHEMA,
+        "roots": list(report.roots),
+        "findings": [
+            {
+                "level": finding.level,
+                "title": finding.title,
+                "detail": finding.detail,
+                "fix": known(finding.fix),
+            }
+            for finding in report.findings
+        ],
+        "files": [
+            {"path": path, "format": known(format_name), "bytes": size_bytes}
+            for path, format_name, size_bytes in report.files
+        ],
+    }

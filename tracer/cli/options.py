@@ -1,0 +1,57 @@
+"""Options that several commands share."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from tracer import service
+from tracer.errors import InputError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def db_option(function: F) -> F:
+    """Adds `--db`, given to the command as `db_path`: None where TRACER_DB is not set either."""
+    return click.option(
+        "--db",
+        "db_path",
+        type=click.Path(dir_okay=False, path_type=Path),
+        envvar="TRACER_DB",
+        show_envvar=True,
+        help="The database. Default: the platform's data folder.",
+    )(function)
+
+
+def json_option(function: F) -> F:
+    """Adds `--json`, given to the command as `as_json`."""
+    return click.option(
+        "--json", "as_json", is_flag=True, help="Print JSON as documented in docs/json.md."
+    )(function)
+
+
+def root_option(function: F) -> F:
+    """Adds `--root`, given to the command as `root`: None where not set."""
+    return click.option(
+        "--root",
+        type=click.Path(file_okay=False, path_type=Path),
+        envvar="TRACER_ROOT",
+        show_envvar=True,
+        help="The folder in which ZCode writes. Default: ~/.zcode/cli.",
+    )(function)
+
+
+def db_path_or_default(db_path: Path | None) -> Path:
+    """The database that a command works on."""
+    return db_path or service.default_db_path()
+
+
+def open_service(db_path: Path | None) -> service.Service:
+    """The use cases on an existing database. Raises InputError if there is none."""
+    path = db_path_or_default(db_path)
+    if not path.exists():
+        raise InputError(
+            f"There is no database at {path}. Run `tracer ingest` first, or name another with --db."
+        )
+    return service.Service(path)

@@ -1,0 +1,66 @@
+"""What commands print: JSON for programs, calm text for people."""
+
+import json
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
+
+import click
+
+from tracer.cli.table import Column, render
+from tracer.cli.text import UNSAFE
+
+_TO_ESCAPE = re.compile(f"[{UNSAFE}]")
+
+
+def json_text(value: object, *, one_line: bool = False) -> str:
+    """`value` as JSON with non-ASCII text unescaped, safe to show on a terminal.
+
+    Control characters, direction overrides and lone surrogates are written as `\\uXXXX`: the same
+    value for every JSON reader.
+    """
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=None if one_line else 2)
+    # Line feeds of the indentation are the only control characters outside of strings.
+    return _TO_ESCAPE.sub(lambda m: "\n" if m.group() == "\n" else f"\\u{ord(m.group()):04x}", text)
+
+
+def print_json(value: object, *, one_line: bool = False) -> None:
+    """Write `value` to stdout as one JSON document, in UTF-8 whatever the locale."""
+    rest = memoryview(f"{json_text(value, one_line=one_line)}\n".encode())
+    if sys.stdout is None:
+        return
+    sys.stdout.flush()
+    stream = click.get_binary_stream("stdout")
+    while rest:  # an unbuffered stream (PYTHONUNBUFFERED) may take a part only, without an error
+        rest = rest[stream.write(rest) or 0 :]
+    stream.flush()
+
+
+def terminal_width() -> int | None:
+    """The width of the terminal that stdout is; None where stdout is a file or a pipe."""
+    return shutil.get_terminal_size().columns if _is_terminal() else None
+
+
+def print_table(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> None:
+    """Print an aligned table with a header line."""
+    header, *lines = render(columns, rows, terminal_width())
+    click.echo(emphasis(header))
+    for line in lines:
+        click.echo(line)
+
+
+def print_heading(text: str) -> None:
+    """Print a blank line and a heading."""
+    click.echo(f"\n{emphasis(text)}")
+
+
+def emphasis(text: str) -> str:
+    """`text` in bold where stdout is a terminal that may show it, else as it is."""
+    plain = not _is_terminal() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return text if plain else click.style(text, bold=True)
+
+
+def _is_terminal() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()

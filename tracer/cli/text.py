@@ -1,0 +1,126 @@
+"""Text for a terminal: nothing from a log reaches it unseen, and columns line up.
+
+Logs are hostile input. A raw ESC could move the cursor or rewrite the title of the window, a
+bidirectional override could show other text than there is, so every piece of a log goes through
+`visible` before it is printed.
+"""
+
+import re
+import unicodedata
+from datetime import UTC, datetime, timedelta
+
+UNKNOWN = "-"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+# C0, DEL, C1; direction marks, embeddings, overrides and isolates; line separators; the byte
+# order mark; lone surrogates.
+UNSAFE = (
+    "\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff"
+)
+_UNSAFE = re.compile(f"[{UNSAFE}]")
+
+
+def _picture(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if code == 0x7F:
+        return "\u2421"
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def visible(text: str, *, keep_lines: bool = False) -> str:
+    """`text` with every control character in a visible form (ESC becomes U+241B).
+
+    `keep_lines` leaves line feeds and tabs as they are.
+    """
+    if keep_lines:
+        return _UNSAFE.sub(lambda m: m.group() if m.group() in "\n\t" else _picture(m), text)
+    return _UNSAFE.sub(_picture, text)
+
+
+def _char_width(char: str) -> int:
+    if unicodedata.category(char) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def display_width(text: str) -> int:
+    """How many columns of a terminal `text` takes: East Asian wide characters take two."""
+    return len(text) if text.isascii() else sum(map(_char_width, text))
+
+
+def clip(text: str, width: int) -> str:
+    """`text` cut to `width` columns, ending in an ellipsis where something was cut."""
+    if display_width(text) <= width:
+        return text
+    kept, used = [], 0
+    for char in text:
+        used += _char_width(char)
+        if used > width - 1:
+            break
+        kept.append(char)
+    return "".join(kept) + "…"
+
+
+def pad(text: str, width: int, *, right: bool = False) -> str:
+    """`text` filled with blanks to `width` columns, on its left side if `right`."""
+    blanks = " " * max(0, width - display_width(text))
+    return blanks + text if right else text + blanks
+
+
+def number(value: int | None) -> str:
+    """A count with thousands separators; a dash where it is unknown."""
+    return UNKNOWN if value is None else f"{value:,}"
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """A count with its noun: `1 file`, `1,200 files`."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def byte_size(value: int | None) -> str:
+    """A size in decimal units: `812 B`, `12.3 MB`."""
+    if value is None:
+        return UNKNOWN
+    size, unit = float(value), "B"
+    for unit in ("B", "kB", "MB", "GB", "TB"):
+        if size < 999.95 or unit == "TB":
+            break
+        size /= 1000
+    return f"{value:,} B" if unit == "B" else f"{size:.1f} {unit}"
+
+
+def duration(value_ms: int | None) -> str:
+    """A length of time: `240 ms`, `2.1 s`, `3:05 min`, `2:10:00 h`."""
+    if value_ms is None:
+        return UNKNOWN
+    if value_ms < 1000:
+        return f"{value_ms} ms"
+    if value_ms < 60_000:
+        return f"{value_ms / 1000:.1f} s"
+    minutes, seconds = divmod(round(value_ms / 1000), 60)
+    if minutes < 60:
+        return f"{minutes}:{seconds:02} min"
+    return f"{minutes // 60}:{minutes % 60:02}:{seconds:02} h"
+
+
+def percent(share: float | None) -> str:
+    """A share in percent with one decimal; a dash where it is unknown."""
+    return UNKNOWN if share is None else f"{share * 100:.1f} %"
+
+
+def utc(value_ms: int | None) -> datetime | None:
+    """Epoch milliseconds as a UTC time; None where unknown or outside the calendar."""
+    if value_ms is None:
+        return None
+    try:
+        return _EPOCH + timedelta(milliseconds=value_ms)
+    except OverflowError:
+        return None
+
+
+def moment(value_ms: int | None) -> str:
+    """A UTC time to the second, for people: `2026-03-01 09:15:02`."""
+    at = utc(value_ms)
+    return UNKNOWN if at is None else f"{at:%Y-%m-%d %H:%M:%S}"

@@ -1,0 +1,57 @@
+"""Which files to read: those named, those in the folders named, or where the agents write."""
+
+import glob
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from tracer.errors import InputError
+
+DEFAULT_FOLDERS = ("log", "rollout", "debug")
+LOG_SUFFIXES = (".jsonl", ".log")
+# `~/.zcode/v2` holds credentials (formats/zcode.md 1): it is never looked into.
+_NEVER = frozenset({"v2"})
+
+
+def default_root() -> Path:
+    """ZCode's folder: TRACER_ROOT, or `~/.zcode/cli`."""
+    named = os.environ.get("TRACER_ROOT")
+    return Path(named).expanduser() if named else Path.home() / ".zcode" / "cli"
+
+
+def find_files(paths: Sequence[str], root: Path | None) -> list[Path]:
+    """The files to read, sorted, each once, as absolute paths.
+
+    A folder stands for the `.jsonl` and `.log` files below it; a pattern for what it matches; no
+    path at all for the default folders under `root`. Raises InputError for a path that names
+    nothing.
+    """
+    found: dict[Path, None] = {}
+    if not paths:
+        base = root or default_root()
+        for folder in DEFAULT_FOLDERS:
+            found.update(dict.fromkeys(_below(base / folder)))
+        return sorted(found)
+    for name in paths:
+        matches = _expand(name)
+        if not matches:
+            raise InputError(f"{name}: there is no such file or folder. Check the path.")
+        for match in matches:
+            found.update(dict.fromkeys(_below(match) if match.is_dir() else [match]))
+    return sorted(found)
+
+
+def _expand(name: str) -> list[Path]:
+    path = Path(name).expanduser()
+    if path.exists():
+        return [path.absolute()]
+    return [Path(m).absolute() for m in glob.glob(str(path), recursive=True)]
+
+
+def _below(folder: Path) -> list[Path]:
+    files = []
+    for base, folders, names in os.walk(folder, followlinks=False):
+        here = Path(base)
+        folders[:] = [f for f in folders if not (f in _NEVER and here.name.startswith("."))]
+        files += [here / n for n in names if n.endswith(LOG_SUFFIXES)]
+    return [f.absolute() for f in files]

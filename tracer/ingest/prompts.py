@@ -1,0 +1,358 @@
+"""From the raw items of a record to a stored chain of blocks, without parsing anything twice.
+
+A line repeats most of the line before. Each raw item (a message, the list of tools, the system
+blocks) is recognised by the hash of its bytes; only an unseen one is parsed. A message is then the
+tuple of its blocks' row ids, so undoing windows compares tuples, and a chain is extended from the
+first message that differs.
+
+Cost of one record with w visible and n messages in all: w hashes, list copies of n pointers, and
+work on blocks only for what is new.
+"""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from typing import TypeAlias
+
+from tracer.assemble.windows import KEPT_LISTS, Carry, Windows
+from tracer.model.events import ModelCall, RawItem, WindowKind
+from tracer.model.prompt import Block, Kind, Marker, MarkerValue, Message, Tier
+from tracer.store.restore import LoadedChain
+from tracer.store.writer import Place, StoredBlock, StoredNode, Writer
+
+Entry: TypeAlias = tuple[int, ...]
+"""A message as the row ids of its blocks."""
+
+_MAX_ITEMS = 150_000
+_NO_TOOLS_LOGGED = "tools"
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltPrompt:
+    """A stored prompt: its last node and what the record proves of it."""
+
+    node: StoredNode | None
+    message_count: int | None
+    verified_from: int | None
+    carry: str
+    observed: str
+    system_from: str
+    markers: tuple[Marker, ...]
+
+
+@dataclass(slots=True)
+class _Chain:
+    """A message list and, for each message, the node that ends it. `root` ends the tools."""
+
+    messages: list[Entry | None]
+    root: int
+    ends: list[StoredNode]
+
+
+@dataclass(slots=True)
+class FileState:
+    """What a file's next record may be relative to. Kept between reads of a growing file."""
+
+    windows: Windows[Entry] = field(default_factory=Windows)
+    chains: deque[_Chain] = field(default_factory=lambda: deque(maxlen=KEPT_LISTS))
+    generation: int = -1
+
+    def remember(self, chain: _Chain) -> None:
+        self.chains.append(chain)
+
+
+class PromptBuilder:
+    """Builds the prompts of records in file order."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._items: dict[bytes, tuple[Entry, tuple[MarkerValue, ...]]] = {}
+        self._lists: dict[bytes, list[tuple[Entry, tuple[MarkerValue, ...]]]] = {}
+        self._stored: dict[int, StoredBlock] = {}
+        self._generation = writer.generation
+
+    def build(self, call: ModelCall, place: Place, state: FileState) -> BuiltPrompt:
+        """The prompt of one record, stored as far as it is new."""
+        self._drop_stale()
+        tools = self._list(call.tools, call.parsers.tools, place)
+        system = self._list(call.system, call.parsers.system, place)
+        if call.window.kind is WindowKind.ABSENT:
+            return self._unobserved(call, tools, system, place)
+        offset = call.window.offset
+        items = self._window(call, len(system), place)
+        undone = state.windows.undo(
+            call.window.kind, offset, call.window.count, [entry for entry, _ in items]
+        )
+        messages, equal = undone.messages, undone.base_equal
+        system_from = "messages" if undone.verified_from == 0 else ""
+        if system and undone.verified_from > 0:
+            messages, changed_at = self._overlay_system(messages, system, undone.verified_from)
+            equal = min(equal, changed_at)
+            system_from = "body"
+            state.windows.replace_newest(messages)
+        node = self._chain(call, tools, messages, undone.base, equal, place, state)
+        whole = undone.verified_from == 0 and None not in messages
+        return BuiltPrompt(
+            node=node,
+            message_count=call.window.count,
+            verified_from=undone.verified_from,
+            carry=undone.carry,
+            observed="full" if whole else "windowed",
+            system_from=system_from,
+            markers=self._markers(
+                tools, system if system_from == "body" else [], items, offset, messages
+            ),
+        )
+
+    def restore(self, state: FileState, chains: Sequence[LoadedChain]) -> None:
+        """Fill a fresh state with the lists of a file's newest records, oldest first, so that
+        reading goes on where an earlier process stopped."""
+        self._drop_stale()
+        for chain in chains:
+            messages: list[Entry | None] = []
+            ends: list[StoredNode] = []
+            for message in chain.messages:
+                for block in message.blocks:
+                    self._stored[block.id] = block
+                entry = tuple(b.id for b in message.blocks)
+                messages += [None] * message.gap if message.gap else [entry]
+                ends += [message.end] * (message.gap or 1)
+            state.windows.remember(messages)
+            state.remember(_Chain(messages, chain.root.id if chain.root else 0, ends))
+
+    def _drop_stale(self) -> None:
+        if self._generation != self._writer.generation or len(self._items) > _MAX_ITEMS:
+            self._items.clear()
+            self._lists.clear()
+            self._stored.clear()
+            self._generation = self._writer.generation
+
+    def _window(
+        self, call: ModelCall, system_blocks: int, place: Place
+    ) -> list[tuple[Entry, tuple[MarkerValue, ...]]]:
+        """The visible messages. A system message at the head of the list is part of the system
+        tier; one that comes later is a mid-conversation message."""
+        items = []
+        leading = call.window.offset == 0
+        for index, raw in enumerate(call.window.items, call.window.offset):
+            item = self._item(raw, leading or index < system_blocks, call, place)
+            leading = leading and self._is_system(item[0])
+            items.append(item)
+        return items
+
+    def _item(
+        self, raw: RawItem, leading: bool, call: ModelCall, place: Place
+    ) -> tuple[Entry, tuple[MarkerValue, ...]]:
+        key = sha256(raw).digest()
+        if leading:
+            key += b"leading"
+        known = self._items.get(key)
+        if known is None:
+            try:
+                message = call.parsers.message(raw)
+            except (ValueError, RecursionError):
+                message = _unreadable(raw)
+            if leading and message.role == "system":
+                blocks = tuple(replace(block, tier=Tier.SYSTEM) for block in message.blocks)
+                message = replace(message, blocks=blocks)
+            known = self._items[key] = self._store(message, place)
+        return known
+
+    def _list(
+        self, raw: RawItem, parse: Callable[[RawItem], tuple[Message, ...]], place: Place
+    ) -> list[tuple[Entry, tuple[MarkerValue, ...]]]:
+        if not raw:
+            return []
+        key = sha256(raw).digest()
+        known = self._lists.get(key)
+        if known is None:
+            try:
+                messages = parse(raw)
+            except (ValueError, RecursionError):
+                messages = ()
+            known = self._lists[key] = [self._store(message, place) for message in messages]
+        return known
+
+    def _store(self, message: Message, place: Place) -> tuple[Entry, tuple[MarkerValue, ...]]:
+        stored = [self._writer.block(block, place) for block in message.blocks]
+        for block in stored:
+            self._stored[block.id] = block
+        return tuple(block.id for block in stored), message.markers
+
+    def _overlay_system(
+        self,
+        messages: list[Entry | None],
+        system: list[tuple[Entry, tuple[MarkerValue, ...]]],
+        verified_from: int,
+    ) -> tuple[list[Entry | None], int]:
+        """The list with the system blocks of the wire body at its head: every line carries them,
+        so they are proven where the window is not. Also the first index that this changed."""
+        carried = 0
+        while carried < verified_from and self._is_system(messages[carried]):
+            carried += 1
+        known = carried == len(system) or messages[0] is None
+        head: list[Entry | None] = [entry for entry, _ in system][:verified_from]
+        rest = (
+            messages[len(head) : verified_from] if known else [None] * (verified_from - len(head))
+        )
+        changed_at = next(
+            (i for i, entry in enumerate(head) if messages[i] != entry),
+            verified_from if known else len(head),
+        )
+        return [*head, *rest, *messages[verified_from:]], changed_at
+
+    def _is_system(self, entry: Entry | None) -> bool:
+        return entry is not None and self._stored[entry[0]].is_system
+
+    def _chain(
+        self,
+        call: ModelCall,
+        tools: list[tuple[Entry, tuple[MarkerValue, ...]]],
+        messages: list[Entry | None],
+        base: list[Entry | None] | None,
+        equal: int,
+        place: Place,
+        state: FileState,
+    ) -> StoredNode | None:
+        root = self._tools_chain(call, tools, place)
+        root_id = root.id if root else 0
+        known = next((c for c in state.chains if c.messages is base and c.root == root_id), None)
+        if known is None:
+            known, equal = self._best_chain(state, root_id, messages)
+        while equal and messages[equal - 1] is None:
+            equal -= 1  # a gap is one block: begin again at its first message
+        ends = known.ends[:equal] if known else []
+        node = ends[-1] if ends else root
+        index = equal
+        while index < len(messages):
+            entry = messages[index]
+            if entry is None:
+                span = _gap_length(messages, index)
+                node = self._gap(node, index, span, place)
+                ends += [node] * span
+                index += span
+                continue
+            for position, block_id in enumerate(entry):
+                node = self._writer.node(
+                    node,
+                    self._stored[block_id],
+                    starts_message=position == 0,
+                    message_index=index,
+                    block_index=position,
+                )
+            ends.append(node)  # type: ignore[arg-type]  # an entry has at least one block
+            index += 1
+        state.remember(_Chain(messages, root_id, ends))
+        return node
+
+    @staticmethod
+    def _best_chain(
+        state: FileState, root_id: int, messages: list[Entry | None]
+    ) -> tuple[_Chain | None, int]:
+        best, best_equal = None, 0
+        for chain in reversed(state.chains):
+            if chain.root != root_id:
+                continue
+            n = min(len(chain.messages), len(messages))
+            equal = 0
+            while equal < n and chain.messages[equal] == messages[equal]:
+                equal += 1
+            if equal > best_equal:
+                best, best_equal = chain, equal
+        return best, best_equal
+
+    def _tools_chain(
+        self, call: ModelCall, tools: list[tuple[Entry, tuple[MarkerValue, ...]]], place: Place
+    ) -> StoredNode | None:
+        node: StoredNode | None = None
+        if not tools and call.tool_names:
+            gap = Block(Tier.TOOLS, "", Kind.GAP, "", name=_NO_TOOLS_LOGGED, span_messages=0)
+            tools = [self._store(Message("", (gap,)), place)]
+        for position, (entry, _) in enumerate(tools):
+            node = self._writer.node(
+                node,
+                self._stored[entry[0]],
+                starts_message=True,
+                message_index=None,
+                block_index=position,
+            )
+        return node
+
+    def _gap(self, node: StoredNode | None, index: int, span: int, place: Place) -> StoredNode:
+        block = self._writer.block(
+            Block(Tier.MESSAGES, "", Kind.GAP, "", span_messages=span), place
+        )
+        self._stored[block.id] = block
+        return self._writer.node(
+            node, block, starts_message=True, message_index=index, block_index=0
+        )
+
+    def _unobserved(
+        self,
+        call: ModelCall,
+        tools: list[tuple[Entry, tuple[MarkerValue, ...]]],
+        system: list[tuple[Entry, tuple[MarkerValue, ...]]],
+        place: Place,
+    ) -> BuiltPrompt:
+        """A record without a message list: its tools and system blocks are all that is known."""
+        count = call.window.count or None
+        node = self._tools_chain(call, tools, place) if tools or system else None
+        for index, (entry, _) in enumerate(system):
+            node = self._writer.node(
+                node,
+                self._stored[entry[0]],
+                starts_message=True,
+                message_index=index,
+                block_index=0,
+            )
+        if node is not None and count is not None and count > len(system):
+            node = self._gap(node, len(system), count - len(system), place)
+        return BuiltPrompt(
+            node,
+            count,
+            None,
+            Carry.LOST,
+            "metadata",
+            "body" if system else "",
+            self._markers(tools, system, [], 0, [entry for entry, _ in system]),
+        )
+
+    def _markers(
+        self,
+        tools: list[tuple[Entry, tuple[MarkerValue, ...]]],
+        system: list[tuple[Entry, tuple[MarkerValue, ...]]],
+        items: list[tuple[Entry, tuple[MarkerValue, ...]]],
+        offset: int,
+        messages: list[Entry | None],
+    ) -> tuple[Marker, ...]:
+        """The markers that the record shows. `index` counts inside the tier (design.md 9)."""
+        found: list[Marker] = []
+        for index, (_, markers) in enumerate(tools):
+            found += [Marker(Tier.TOOLS, index, m.block_index, m.ttl, m.scope) for m in markers]
+        for index, (_, markers) in enumerate(system):
+            found += [Marker(Tier.SYSTEM, index, *m, message_index=index) for m in markers]
+        system_messages = 0
+        while system_messages < len(messages) and self._is_system(messages[system_messages]):
+            system_messages += 1
+        for index, (_, markers) in enumerate(items, offset):
+            in_system = index < system_messages
+            if in_system and system:
+                continue
+            tier = Tier.SYSTEM if in_system else Tier.MESSAGES
+            place = index if in_system else index - system_messages
+            found += [Marker(tier, place, *m, message_index=index) for m in markers]
+        return tuple(found)
+
+
+def _gap_length(messages: list[Entry | None], start: int) -> int:
+    end = start
+    while end < len(messages) and messages[end] is None:
+        end += 1
+    return end - start
+
+
+def _unreadable(raw: RawItem) -> Message:
+    """A message that could not be read keeps its bytes as text."""
+    text = raw.decode("utf-8", "replace")
+    return Message("unknown", (Block(Tier.MESSAGES, "unknown", Kind.UNKNOWN, text, "other"),))

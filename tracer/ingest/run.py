@@ -1,0 +1,435 @@
+"""Ingesting files into the database: one `Ingestor` a database, used by one thread at a time."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+from tracer.assemble.usage import normalise
+from tracer.assemble.windows import KEPT_LISTS
+from tracer.errors import InputError, UsageError
+from tracer.formats import Format, all_formats, detect, format_named
+from tracer.hashing import digest
+from tracer.ingest.counting import CountingError, CountingProcess, count_here
+from tracer.ingest.files import (
+    EMPTY_HASH,
+    Change,
+    FileFacts,
+    change_of,
+    file_facts,
+    head_fingerprint,
+    same_stat,
+    tail_hash,
+)
+from tracer.ingest.lines import Line, read_lines
+from tracer.ingest.prompts import FileState, PromptBuilder
+from tracer.ingest.titles import title_of
+from tracer.model.events import LogEvent, ModelCall
+from tracer.model.source import Skipped, SkipKind
+from tracer.model.views import FileResult, IngestResult, Progress, SkippedLine
+from tracer.store.connect import open_writer
+from tracer.store.reading import skipped_lines
+from tracer.store.records import MAX_STORED_SKIPS, PromptFacts, Records
+from tracer.store.restore import newest_chains
+from tracer.store.sources import (
+    SourceRow,
+    add_source,
+    current_source,
+    known_paths,
+    mark_missing,
+    save_source,
+)
+from tracer.store.writer import Place, Writer
+
+BATCH_BYTES = 24 << 20
+BATCH_SECONDS = 0.7
+SNIFF_BYTES = 256 << 10
+COUNT_ELSEWHERE_FROM_BYTES = 8 << 20
+MAX_STATES = 16
+DEFAULT_MAX_LINE_BYTES = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class IngestOptions:
+    """How to read. `format_name` forces a format for every file."""
+
+    format_name: str | None = None
+    count_tokens: bool = True
+    max_line_bytes: int = DEFAULT_MAX_LINE_BYTES
+
+
+@dataclass(slots=True)
+class _Run:
+    """What one call has done so far."""
+
+    started: float
+    total_bytes: int
+    progress: Callable[[Progress], None] | None
+    done_bytes: int = 0
+    records: int = 0
+    results: list[FileResult] = field(default_factory=list)
+    counting: CountingProcess | None = None
+    count_error: str = ""
+
+
+@dataclass(slots=True)
+class _Reading:
+    """One file while it is read. `base_*` are the counts before this read."""
+
+    file: BinaryIO
+    facts: FileFacts
+    source: SourceRow
+    format: Format
+    state: FileState
+    new_records: int = 0
+    batch_bytes: int = 0
+    batch_started: float = 0.0
+
+
+class Ingestor:
+    """Reads files into one database. Close it when done."""
+
+    def __init__(self, db_path: Path, options: IngestOptions | None = None) -> None:
+        self.options = options or IngestOptions()
+        if self.options.format_name and format_named(self.options.format_name) is None:
+            names = ", ".join(f.name for f in all_formats())
+            raise UsageError(f"Unknown format {self.options.format_name!r}. Known: {names}.")
+        self.db_path = db_path
+        self.connection = open_writer(db_path)
+        self._writer = Writer(self.connection)
+        self._records = Records(self._writer)
+        self._builder = PromptBuilder(self._writer)
+        self._states: dict[str, FileState] = {}
+        self._not_read: dict[str, tuple[FileFacts, FileResult]] = {}
+
+    def close(self) -> None:
+        """Close the database; the write-ahead log is folded in if nobody else reads it."""
+        self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self.connection.close()
+
+    def ingest(
+        self, files: Sequence[Path], progress: Callable[[Progress], None] | None = None
+    ) -> IngestResult:
+        """Read what is new in `files`, count what has no count yet, and say what was done."""
+        run = _Run(time.monotonic(), self._bytes_to_read(files), progress)
+        if self.options.count_tokens and run.total_bytes > COUNT_ELSEWHERE_FROM_BYTES:
+            run.counting = CountingProcess(self.db_path)
+        try:
+            for path in files:
+                run.results.append(self._file(path, run))
+            counted = self._finish_counting(run)
+        finally:
+            if run.counting is not None:
+                run.counting.close()
+        return IngestResult(
+            files=tuple(run.results),
+            read_bytes=run.done_bytes,
+            new_records=sum(r.new_records for r in run.results),
+            counted_blocks=counted,
+            elapsed_ms=int((time.monotonic() - run.started) * 1000),
+            count_error=run.count_error,
+        )
+
+    def note_missing(self, files: Sequence[Path]) -> None:
+        """Mark the files that were read once and are no longer on disk; their data is kept."""
+        present = {str(f) for f in files}
+        for path, status in known_paths(self.connection).items():
+            if status == "current" and path not in present and not Path(path).exists():
+                mark_missing(self.connection, path)
+
+    def _bytes_to_read(self, files: Sequence[Path]) -> int:
+        total = 0
+        for path in files:
+            try:
+                facts = file_facts(path)
+            except OSError:
+                continue
+            known = current_source(self.connection, str(path))
+            if known is None or facts.size_bytes < known.offset_bytes:
+                total += facts.size_bytes
+            elif not same_stat(facts, known):
+                total += facts.size_bytes - known.offset_bytes
+        return total
+
+    def _finish_counting(self, run: _Run) -> int:
+        if not self.options.count_tokens:
+            return 0
+
+        def report(done: int, left: int) -> None:
+            self._report(run, "counting", "", counted=done, uncounted=left)
+
+        try:
+            if run.counting is not None:
+                return run.counting.finish(self.connection, report)
+            return count_here(self.connection, report)
+        except CountingError as error:
+            run.count_error = f"Tokens were not counted: {error}"
+            return run.counting.counted if run.counting else 0
+
+    def _file(self, path: Path, run: _Run) -> FileResult:
+        name = str(path)
+        try:
+            facts = file_facts(path)
+            known = current_source(self.connection, name)
+            if known is not None and same_stat(facts, known):
+                return self._result(known, 0, "unchanged")
+            refused = self._not_read.get(name)
+            if refused is not None and refused[0] == facts:
+                return refused[1]
+            with path.open("rb") as file:
+                reading = self._open(file, facts, known)
+                if isinstance(reading, FileResult):
+                    self._not_read[name] = (facts, reading)
+                    return reading
+                self._read(reading, run)
+        except OSError as error:
+            return _not_read(name, f"The file could not be read: {error.strerror or error}.")
+        return self._result(reading.source, reading.new_records, "read")
+
+    def _open(
+        self, file: BinaryIO, facts: FileFacts, known: SourceRow | None
+    ) -> _Reading | FileResult:
+        change = change_of(file, facts, known)
+        name = str(facts.path)
+        if change is Change.GROWN and known is not None:
+            log_format = format_named(known.format)
+            if log_format is None:
+                return _not_read(name, f"Its format {known.format!r} is not known any more.")
+            return _Reading(file, facts, known, log_format, self._state(name))
+        file.seek(0)
+        head = file.read(SNIFF_BYTES)
+        if not head:
+            return _not_read(name, "The file is empty; it will be read once it has content.")
+        chosen = self.options.format_name
+        log_format = format_named(chosen) if chosen else detect(head)
+        if log_format is None:
+            known_names = ", ".join(f.name for f in all_formats())
+            return _not_read(
+                name,
+                f"Its content is none of the known formats ({known_names}). If it is one of them, "
+                "name it with --format.",
+            )
+        state = self._state(name) if known is not None else FileState()
+        state.windows.begin_segment()
+        self._states[name] = state
+        head_bytes, head_hash = head_fingerprint(file, facts.size_bytes)
+        source = SourceRow(
+            0, name, known.segment + 1 if known else 1, log_format.name, log_format.agent,
+            facts.device, facts.inode, head_bytes, head_hash, EMPTY_HASH, 0, 0, 0, 0, 0, 0, 0,
+            "current", _now_ms(),
+        )  # fmt: skip
+        return _Reading(file, facts, source, log_format, state)
+
+    def _state(self, name: str) -> FileState:
+        """What the file's next record may be relative to; loaded where an earlier process read
+        the file up to here."""
+        state = self._states.pop(name, None)
+        if state is None or state.generation not in (-1, self._writer.generation):
+            state = FileState()
+            self._builder.restore(state, newest_chains(self.connection, name, KEPT_LISTS))
+        self._states[name] = state
+        while len(self._states) > MAX_STATES:
+            self._states.pop(next(iter(self._states)))
+        return state
+
+    def _read(self, reading: _Reading, run: _Run) -> None:
+        source = reading.source
+        self._begin(reading)
+        try:
+            if source.id == 0:
+                add_source(self.connection, source)
+            self._drop_torn(source)
+            joined = self._ends_without_newline(reading)
+            for line in read_lines(
+                reading.file, source.offset_bytes, self.options.max_line_bytes
+            ):
+                if joined and line.data == b"":
+                    source.offset_bytes += line.size_bytes
+                    joined = False
+                    continue
+                joined = False
+                if not self._line(reading, line):
+                    break
+                reading.batch_bytes += line.size_bytes
+                run.done_bytes += line.size_bytes
+                if self._batch_is_full(reading):
+                    self._commit(reading, run)
+                    self._begin(reading)
+            self._commit(reading, run)
+        except BaseException:
+            self._writer.rollback()
+            self._records.forget()
+            self._states.pop(source.path, None)
+            raise
+        reading.state.generation = self._writer.generation
+
+    def _begin(self, reading: _Reading) -> None:
+        self._writer.begin()
+        reading.batch_bytes = 0
+        reading.batch_started = time.monotonic()
+
+    def _batch_is_full(self, reading: _Reading) -> bool:
+        return (
+            reading.batch_bytes >= BATCH_BYTES
+            or time.monotonic() - reading.batch_started > BATCH_SECONDS
+        )
+
+    def _commit(self, reading: _Reading, run: _Run) -> None:
+        source, facts = reading.source, reading.facts
+        source.device, source.inode = facts.device, facts.inode
+        source.size_bytes, source.mtime_ns = facts.size_bytes, facts.mtime_ns
+        position = reading.file.tell()
+        source.head_bytes, source.head_hash = head_fingerprint(
+            reading.file, min(facts.size_bytes, max(source.offset_bytes, source.head_bytes))
+        )
+        source.tail_hash = tail_hash(reading.file, source.offset_bytes)
+        reading.file.seek(position)
+        source.last_read_at_ms = _now_ms()
+        save_source(self.connection, source)
+        generation = self._writer.generation
+        self._writer.commit()
+        if self._writer.generation != generation:
+            self._reload(reading)
+        run.records = sum(r.new_records for r in run.results) + reading.new_records
+        self._report(run, "reading", source.path)
+        if run.counting is not None:
+            try:
+                run.counting.poke()
+                run.counting.collect(self.connection)
+            except CountingError as error:
+                run.count_error = f"Tokens were not counted: {error}"
+                run.counting = None
+
+    def _reload(self, reading: _Reading) -> None:
+        """The writer dropped its ids to save memory: load this file's lists anew."""
+        state = FileState()
+        self._builder.restore(
+            state, newest_chains(self.connection, reading.source.path, KEPT_LISTS)
+        )
+        self._states[reading.source.path] = reading.state = state
+
+    def _drop_torn(self, source: SourceRow) -> None:
+        cursor = self.connection.execute(
+            "DELETE FROM skipped_lines WHERE source_id = ? AND kind = ?", (source.id, SkipKind.TORN)
+        )
+        source.skipped -= max(cursor.rowcount, 0)
+
+    def _ends_without_newline(self, reading: _Reading) -> bool:
+        offset = reading.source.offset_bytes
+        if offset == 0:
+            return False
+        reading.file.seek(offset - 1)
+        return reading.file.read(1) != b"\n"
+
+    def _line(self, reading: _Reading, line: Line) -> bool:
+        """Take one line; False where it is torn and must wait for its rest."""
+        source = reading.source
+        place = Place(source.id, source.lines + 1, line.offset_bytes)
+        event = self._parse(reading, line)
+        if line.torn and isinstance(event, Skipped):
+            self._skip(source, place, _torn(event))
+            return False
+        source.lines += 1
+        source.offset_bytes = line.offset_bytes + line.size_bytes
+        if isinstance(event, Skipped):
+            self._skip(source, place, event)
+        elif event is not None:
+            source.records += 1
+            if self._store(reading, event, place, line.data or b""):
+                reading.new_records += 1
+            else:
+                source.duplicates += 1
+        return True
+
+    def _parse(self, reading: _Reading, line: Line) -> ModelCall | LogEvent | Skipped | None:
+        if line.data is None:
+            limit = self.options.max_line_bytes
+            return Skipped(
+                SkipKind.TOO_LONG,
+                f"The line has {line.size_bytes:,} bytes, more than the limit of {limit:,}. "
+                "Raise it with --max-line-mb.",
+                line.head.decode("utf-8", "replace")[:200],
+            )
+        if not line.data.strip(b" \t\r\xef\xbb\xbf"):
+            return None
+        return reading.format.parse(line.data)
+
+    def _store(
+        self, reading: _Reading, event: ModelCall | LogEvent, place: Place, data: bytes
+    ) -> bool:
+        agent = reading.format.agent
+        if isinstance(event, LogEvent):
+            return self._records.log_event(event, agent, place, digest(data))
+        if event.reset_json:
+            reading.state.windows.begin_segment()
+        prompt = self._builder.build(event, place, reading.state)
+        facts = PromptFacts(
+            prompt.node, prompt.message_count, prompt.verified_from, prompt.carry,
+            prompt.observed, prompt.system_from, prompt.markers,
+        )  # fmt: skip
+        usage = normalise(event.usage) if event.usage else None
+        stored = self._records.request(event, usage, facts, agent, place, digest(data))
+        if stored and event.started_at_ms is not None:
+            self._records.title(event, agent, title_of)
+        return stored
+
+    def _skip(self, source: SourceRow, place: Place, skip: Skipped) -> None:
+        source.skipped += 1
+        if source.skipped <= MAX_STORED_SKIPS:
+            self._records.skipped(place, skip)
+
+    def _result(self, source: SourceRow, new_records: int, status: str) -> FileResult:
+        skipped = skipped_lines(self.connection, source.id, MAX_STORED_SKIPS)
+        return FileResult(
+            path=source.path,
+            format=source.format,
+            bytes=source.size_bytes,
+            records=source.records,
+            new_records=new_records,
+            duplicates=source.duplicates,
+            skipped=tuple(skipped),
+            skipped_total=source.skipped,
+            status=status,
+        )
+
+    def _report(
+        self, run: _Run, phase: str, path: str, counted: int = 0, uncounted: int = 0
+    ) -> None:
+        if run.progress is None:
+            return
+        run.progress(
+            Progress(
+                phase=phase,
+                path=path,
+                done_bytes=run.done_bytes,
+                total_bytes=max(run.total_bytes, run.done_bytes),
+                records=run.records,
+                elapsed_ms=int((time.monotonic() - run.started) * 1000),
+                counted_blocks=counted,
+                uncounted_blocks=uncounted,
+            )
+        )
+
+
+def _torn(skip: Skipped) -> Skipped:
+    return Skipped(
+        SkipKind.TORN,
+        "The last line is not complete yet; it is read again when its rest has been written.",
+        skip.excerpt,
+    )
+
+
+def _not_read(path: str, detail: str) -> FileResult:
+    no_lines: tuple[SkippedLine, ...] = ()
+    return FileResult(path, None, 0, 0, 0, 0, no_lines, 0, "not-read", detail)
+
+
+def _now_ms() -> int:
+    return int(time.time() * 1000)
+
+
+def require_readable(files: Sequence[Path]) -> None:
+    """Raise InputError where nothing at all was found to read."""
+    if not files:
+        raise InputError("No log files were found. Name a file or folder, or run `tracer doctor`.")

@@ -1,0 +1,1 @@
+"""What flows between the layers: frozen dataclasses and enums. No I/O, no work."""

@@ -1,0 +1,443 @@
+"""What the use cases of `tracer.service` return, to the command line and to the web alike.
+
+Times are UTC epoch milliseconds, sizes have their unit in their names. None means unknown.
+"""
+
+from dataclasses import dataclass, field
+
+from tracer.model.events import Status, WindowKind
+from tracer.model.prompt import Kind, Marker, Part, Tier
+from tracer.model.source import SourceRef
+from tracer.model.usage import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class UsageTotals:
+    """Sums over the requests that reported usage. `reported_requests` says how many did.
+
+    `read_reported_input_tokens` is the input of the requests that also reported a cache read: the
+    denominator of the hit rate (cache-rules.md 4).
+    """
+
+    input_tokens: int = 0
+    fresh_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int | None = None
+    output_tokens: int = 0
+    reported_requests: int = 0
+    read_reported_input_tokens: int = 0
+
+    @property
+    def hit_rate(self) -> float | None:
+        """Sum of cache reads over the input of the requests that reported one; None if none."""
+        if not self.read_reported_input_tokens:
+            return None
+        return self.cache_read_tokens / self.read_reported_input_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class SparkPoint:
+    """One bar of the sessions list: sums over a run of requests."""
+
+    read_tokens: int
+    write_tokens: int
+    fresh_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSummary:
+    """One row of the sessions list."""
+
+    session_id: str
+    agent: str
+    title: str
+    project: str
+    started_at_ms: int | None
+    ended_at_ms: int | None
+    requests: int
+    turns: int
+    side_calls: int
+    failed_requests: int
+    models: tuple[str, ...]
+    lanes: tuple[str, ...]
+    usage: UsageTotals
+    observed_full: int
+    observed_windowed: int
+    observed_metadata: int
+    parent_session_id: str = ""
+    spark: tuple[SparkPoint, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SectionView:
+    """One section of a request's prefix. `message_index` is None where it was not located."""
+
+    source: str
+    name: str
+    target: str
+    cache_hint: str
+    chars: int | None
+    tokens_logged: int | None
+    tokens_estimate: int | None
+    message_index: int | None
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReminderView:
+    """One reminder. `via` is `reminder`, `mcs` or `inline`."""
+
+    source: str
+    via: str
+    message_index: int
+    ambiguous_with: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class McsView:
+    """One mid-conversation system message and the sources merged in it."""
+
+    message_index: int
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RequestSummary:
+    """One request, without its texts: R of the JSON contract (design.md 9).
+
+    `seq` counts from 1 in the session by start time. `observed` is `full`, `windowed` or
+    `metadata`; `verified_from` is the first message index that this request's own record proves,
+    None where it proves none. `carry` says where the messages before it come from. `lane` is
+    `<purpose>@<provider>/<model>`; `side_call` is true for lanes other than the conversation.
+    `call_key` is the key of the first attempt of the same logical call.
+    """
+
+    key: str
+    seq: int
+    session_id: str
+    request_id: str
+    attempt: int
+    attempts: int
+    call_key: str
+    trace_id: str
+    turn_id: str
+    turn_number: int | None
+    step: int | None
+    query_source: str
+    lane: str
+    side_call: bool
+    provider_id: str
+    model_id: str
+    started_at_ms: int | None
+    completed_at_ms: int | None
+    duration_ms: int | None
+    status: Status
+    error: str
+    finish_reason: str
+    observed: str
+    verified_from: int | None
+    carry: str
+    window_kind: WindowKind
+    message_count: int | None
+    roles: dict[str, int]
+    usage: Usage | None
+    markers: tuple[Marker, ...]
+    tools: tuple[str, ...]
+    sections: tuple[SectionView, ...]
+    reminders: tuple[ReminderView, ...]
+    mcs: tuple[McsView, ...]
+    source: SourceRef
+
+
+@dataclass(frozen=True, slots=True)
+class PartSize:
+    """The size of one part of a prompt. `new_*` is the share that the request before it in the
+    same lane did not have. Tokens are BPE counts where `counted`, else the agent's estimate."""
+
+    part: Part
+    blocks: int
+    chars: int
+    tokens: int
+    new_tokens: int
+    counted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineColumn:
+    """One request on the timeline, with the sizes of its parts in stacking order.
+
+    `prompt_tokens` is their sum; `parts` is empty where the log proves no prompt.
+    `changed_prefix` tells that the prompt is not the earlier one of its lane plus an addition.
+    """
+
+    request: RequestSummary
+    parts: tuple[PartSize, ...]
+    prompt_tokens: int
+    shared_tokens: int
+    changed_prefix: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TurnSpan:
+    """A turn: requests `first_seq` to `last_seq` (both included)."""
+
+    turn_id: str
+    number: int
+    first_seq: int
+    last_seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineEvent:
+    """A log event or file event worth a mark: `kind` is `retry`, `error`, `compaction`, `model`,
+    `reset`, `subagent` or `log`. `after_seq` is the last request that had started by then."""
+
+    kind: str
+    after_seq: int
+    at_ms: int | None
+    title: str
+    detail: str
+    source: SourceRef | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """A whole session, a column a request, by start time."""
+
+    session: SessionSummary
+    columns: tuple[TimelineColumn, ...]
+    turns: tuple[TurnSpan, ...]
+    events: tuple[TimelineEvent, ...]
+    children: tuple[SessionSummary, ...] = ()
+    uncounted_blocks: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BlockView:
+    """One block of a prompt in order.
+
+    `index` counts over the whole prompt; `message_index` over the message list, system messages
+    included (None for tools); `verified` is false where the request's own record does not prove
+    the block. `tokens_calibrated` is the BPE count scaled to the billed input. `first_seen` is
+    the line in which this content was first read. `text` is None unless asked for.
+    """
+
+    index: int
+    tier: Tier
+    tier_index: int
+    message_index: int | None
+    block_index: int
+    role: str
+    kind: Kind
+    part: Part
+    name: str
+    call_id: str
+    chars: int
+    bytes: int
+    tokens_bpe: int | None
+    tokens_bpe_exact: bool
+    tokens_estimate: int
+    tokens_calibrated: int | None
+    wire_hash: str
+    marker: Marker | None
+    verified: bool
+    new: bool
+    preview: str
+    first_seen: SourceRef | None
+    extra_json: str = ""
+    span_messages: int = 1
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedLogLine:
+    """A structured-log line that belongs to a request. `strength` is `exact`, `heuristic` or
+    `turn` (same session and turn only); `join` names the key (formats/zcode.md 11)."""
+
+    at_ms: int | None
+    level: str
+    event: str
+    message: str
+    duration_ms: int | None
+    status: str
+    strength: str
+    join: str
+    context_json: str
+    error_json: str
+    source: SourceRef
+
+
+@dataclass(frozen=True, slots=True)
+class ContextCategory:
+    """One category of the agent's own context-usage report."""
+
+    name: str
+    source: str
+    chars: int | None
+    tokens: int | None
+    tokens_redacted: bool
+    tokens_low: int | None = None
+    tokens_high: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ContextUsageView:
+    """The context-usage report nearest before a request, with the strength of the join."""
+
+    model: str
+    total_chars: int | None
+    total_tokens: int | None
+    categories: tuple[ContextCategory, ...]
+    strength: str
+    source: SourceRef
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the log did not tell, in words: `title` names it, `detail` says what that blocks."""
+
+    code: str
+    title: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class RequestDetail:
+    """One request in full.
+
+    `blocks` is one page of the prompt (`block_total` in all, from `block_from`); `part_sizes` and
+    `tokens_*` sum over the whole prompt. `calibration` is billed input over the BPE sum, None where
+    either is unknown or the prompt is not whole. `response` holds what the model answered; it is
+    `response_provisional` until a later request carries it as history (formats/zcode.md 14, 28).
+    """
+
+    request: RequestSummary
+    session: SessionSummary
+    blocks: tuple[BlockView, ...]
+    block_from: int
+    block_total: int
+    part_sizes: tuple[PartSize, ...]
+    tokens_bpe: int | None
+    tokens_estimate: int
+    uncounted_blocks: int
+    calibration: float | None
+    response: tuple[BlockView, ...]
+    response_provisional: bool
+    log: tuple[JoinedLogLine, ...]
+    context_usage: ContextUsageView | None
+    evidence: tuple[Evidence, ...]
+    params_json: str
+    headers_json: str
+    sources: tuple[SourceRef, ...]
+    attempts: tuple[tuple[str, int, Status], ...]
+    previous_key: str = ""
+    next_key: str = ""
+    baseline_key: str = ""
+    common_blocks: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedLine:
+    """A line that did not become a record, with the reason."""
+
+    line: int
+    offset_bytes: int
+    kind: str
+    reason: str
+    excerpt: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceView:
+    """One segment of one file. `status` is `current`, `replaced` (the file shrank or was created
+    anew under the same name: its data is kept) or `missing` (no longer on disk)."""
+
+    source_id: int
+    path: str
+    segment: int
+    format: str
+    size_bytes: int
+    offset_bytes: int
+    lines: int
+    records: int
+    duplicates: int
+    skipped_total: int
+    skipped: tuple[SkippedLine, ...]
+    status: str
+    last_read_at_ms: int | None
+    sessions: tuple[str, ...] = ()
+    pending_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FileResult:
+    """What one ingest did with one file. `status` is `read`, `unchanged`, `not-read`.
+
+    `detail` explains a `not-read` file in one sentence with what to do.
+    """
+
+    path: str
+    format: str | None
+    bytes: int
+    records: int
+    new_records: int
+    duplicates: int
+    skipped: tuple[SkippedLine, ...]
+    skipped_total: int
+    status: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class IngestResult:
+    """What one ingest did. `read_bytes` were new; `elapsed_ms` is wall-clock time. `count_error`
+    says why tokens were not counted, if they were not."""
+
+    files: tuple[FileResult, ...]
+    read_bytes: int
+    new_records: int
+    counted_blocks: int
+    elapsed_ms: int
+    count_error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DoctorFinding:
+    """One line of `tracer doctor`: `level` is `ok`, `note` or `missing`."""
+
+    level: str
+    title: str
+    detail: str
+    fix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DoctorReport:
+    """What is found where, which logs are missing, and how to switch them on."""
+
+    roots: tuple[str, ...]
+    findings: tuple[DoctorFinding, ...]
+    files: tuple[tuple[str, str, int], ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPage:
+    """One page of the sessions list; `total` counts all sessions that match."""
+
+    sessions: tuple[SessionSummary, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far an ingest is. `total_bytes` is what has to be read; `phase` is `reading` or
+    `counting`."""
+
+    phase: str
+    path: str
+    done_bytes: int
+    total_bytes: int
+    records: int
+    elapsed_ms: int
+    counted_blocks: int = 0
+    uncounted_blocks: int = 0

@@ -1,0 +1,1 @@
+"""The only place with SQL: schema, writer, reader. Returns model objects, never rows."""

@@ -1,0 +1,332 @@
+"""Writing and loading records: sources, sessions, requests, log events."""
+
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import msgspec
+
+from tracer.hashing import digest
+from tracer.model.events import LogEvent, ModelCall, Status
+from tracer.model.prompt import Block, Kind, Marker, Tier
+from tracer.model.source import Skipped
+from tracer.model.usage import Usage
+from tracer.store.writer import Place, StoredNode, Writer
+
+MAX_STORED_SKIPS = 10_000
+NO_SESSION = "no-session"
+
+_encode = msgspec.json.Encoder().encode
+_REQUEST_COLUMNS = (
+    "key session_id request_id attempt trace_id turn_id query_source lane provider_id model_id "
+    "returned_model_id model_json started_at_ms completed_at_ms duration_ms status error_name "
+    "error_message finish_reason response_id observed carry verified_from system_from window_kind "
+    "window_offset message_count tool_names_json node_id params_id headers_json reset_json "
+    "notes_json input_tokens fresh_tokens cache_read_tokens cache_write_tokens output_tokens "
+    "reasoning_tokens usage_convention usage_reason usage_json from_log record_hash source_id line "
+    "offset_bytes"
+).split()
+_INSERT_REQUEST = (
+    f"INSERT INTO requests ({', '.join(_REQUEST_COLUMNS)}) "
+    f"VALUES ({','.join('?' * len(_REQUEST_COLUMNS))})"
+)
+_UPDATE_REQUEST = (
+    f"UPDATE requests SET {', '.join(c + ' = ?' for c in _REQUEST_COLUMNS)} WHERE id = ?"
+)
+_INSERT_EVENT = (
+    "INSERT OR IGNORE INTO log_events (line_hash, session_id, at_ms, level, event, module, "
+    "message, trace_id, span_id, parent_span_id, turn_id, tool_call_id, duration_ms, status, "
+    "request_id, attempt, query_source, provider_id, model_id, context_json, error_json, "
+    f"source_id, line, offset_bytes) VALUES ({','.join('?' * 24)})"
+)
+_ATTEMPT_EVENTS = {
+    "model.request.started": Status.UNKNOWN,
+    "model.request.completed": Status.COMPLETED,
+    "model.request.failed": Status.FAILED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PromptFacts:
+    """What a request row keeps of its prompt."""
+
+    node: StoredNode | None
+    message_count: int | None
+    verified_from: int | None
+    carry: str
+    observed: str
+    system_from: str
+    markers: tuple[Marker, ...]
+
+
+def request_key(session_id: str, request_id: str, attempt: int, record_hash: bytes) -> str:
+    """The 12 hex digits that name a request everywhere, whatever file it was read from. A record
+    without a request id is named by its content."""
+    identity = f"{session_id}|{request_id}|{attempt}".encode() if request_id else record_hash
+    return digest(identity).hex()[:12]
+
+
+def lane_of(query_source: str, provider_id: str, model_id: str) -> str:
+    """`<purpose>@<provider>/<model>`: requests of one session and lane can share a cache."""
+    return f"{query_source or 'unknown'}@{provider_id or 'unknown'}/{model_id or 'unknown'}"
+
+
+class Records:
+    """Writes records through a `Writer`'s transaction."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._execute = writer.connection.execute
+        self._sessions: dict[str, int] = {}
+        self._titled: dict[str, int] = {}
+
+    def forget(self) -> None:
+        """Drop cached row ids after a rollback."""
+        self._sessions.clear()
+        self._titled.clear()
+
+    def session(self, session_id: str, agent: str, at_ms: int | None) -> int:
+        """The row id of a session, whose time span is widened to `at_ms`."""
+        name = session_id or NO_SESSION
+        row_id = self._sessions.get(name)
+        if row_id is None:
+            self._execute(
+                "INSERT OR IGNORE INTO sessions (session_id, agent) VALUES (?, ?)", (name, agent)
+            )
+            row = self._execute("SELECT id FROM sessions WHERE session_id = ?", (name,)).fetchone()
+            row_id = self._sessions[name] = int(row[0])
+        if at_ms is not None:
+            self._execute(
+                "UPDATE sessions SET first_at_ms = min(coalesce(first_at_ms, ?1), ?1), "
+                "last_at_ms = max(coalesce(last_at_ms, ?1), ?1) WHERE id = ?2 AND "
+                "(first_at_ms IS NULL OR ?1 < first_at_ms OR ?1 > last_at_ms)",
+                (at_ms, row_id),
+            )
+        return row_id
+
+    def parent(self, child: str, parent: str, agent: str) -> None:
+        """Note that one session was started by another."""
+        row_id = self.session(child, agent, None)
+        self._execute(
+            "UPDATE sessions SET parent_session_id = ? WHERE id = ? AND parent_session_id = ''",
+            (parent, row_id),
+        )
+
+    def title(self, call: ModelCall, agent: str, title_of: Callable[[ModelCall], str]) -> None:
+        """Title a session by its earliest request that shows a user's text, whatever is read
+        first. `title_of` is asked only where its answer would count."""
+        started = call.started_at_ms
+        known = self._titled.get(call.session_id)
+        if started is None or (known is not None and started >= known):
+            return
+        title = title_of(call)
+        if not title:
+            return
+        row_id = self.session(call.session_id, agent, None)
+        self._execute(
+            "UPDATE sessions SET title = ?1, title_at_ms = ?2 WHERE id = ?3 AND "
+            "(title_at_ms IS NULL OR ?2 < title_at_ms)",
+            (title, started, row_id),
+        )
+        row = self._execute("SELECT title_at_ms FROM sessions WHERE id = ?", (row_id,)).fetchone()
+        self._titled[call.session_id] = int(row[0])
+
+    def request(
+        self, call: ModelCall, usage: Usage | None, prompt: PromptFacts, agent: str, place: Place,
+        record_hash: bytes,
+    ) -> bool:  # fmt: skip
+        """Store a model call; False if it was known already.
+
+        The record of a log line gives way to the model I/O record. A record that was edited in a
+        file that was read anew replaces the one of the replaced segment; any other second record of
+        the same attempt is a copy and only its place is kept.
+        """
+        key = request_key(call.session_id, call.request_id, call.attempt, record_hash)
+        old = self._execute(
+            "SELECT r.id, r.from_log, r.record_hash, s.path = n.path AND s.id <> n.id "
+            "FROM requests r JOIN sources s ON s.id = r.source_id "
+            "JOIN sources n ON n.id = ? WHERE r.key = ?",
+            (place.source_id, key),
+        ).fetchone()
+        row_id: int | None = old[0] if old else None
+        is_new = old is None or bool(old[1])
+        if is_new or (old[3] and old[2] != record_hash):
+            row = self._request_row(key, call, usage, prompt, agent, place, record_hash)
+            row_id = self._put_request(row_id, row)
+            self._put_details(row_id, call, prompt, place)
+            is_new = True
+        self._execute(
+            "INSERT OR IGNORE INTO request_sources VALUES (?, ?, ?, ?, ?)",
+            (row_id, place.source_id, place.line, place.offset_bytes, record_hash),
+        )
+        return is_new
+
+    def _put_request(self, row_id: int | None, row: tuple[object, ...]) -> int:
+        if row_id is None:
+            return int(self._execute(_INSERT_REQUEST, row).lastrowid or 0)
+        self._execute(_UPDATE_REQUEST, (*row, row_id))
+        self._execute("DELETE FROM markers WHERE request_id = ?", (row_id,))
+        self._execute("DELETE FROM response_blocks WHERE request_id = ?", (row_id,))
+        return row_id
+
+    def _put_details(
+        self, row_id: int, call: ModelCall, prompt: PromptFacts, place: Place
+    ) -> None:
+        many = self._writer.connection.executemany
+        many(
+            "INSERT OR IGNORE INTO markers VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [
+                (row_id, m.tier, m.index, m.block_index, m.message_index, m.ttl, m.scope)
+                for m in prompt.markers
+            ],
+        )
+        blocks = [self._writer.block(block, place) for block in call.response_blocks]
+        many(
+            "INSERT INTO response_blocks VALUES (?, ?, ?)",
+            [(row_id, position, block.id) for position, block in enumerate(blocks)],
+        )
+
+    def _request_row(
+        self, key: str, call: ModelCall, usage: Usage | None, prompt: PromptFacts, agent: str,
+        place: Place, record_hash: bytes,
+    ) -> tuple[object, ...]:  # fmt: skip
+        session = self.session(call.session_id, agent, call.started_at_ms)
+        return (
+            key, session, call.request_id, call.attempt, call.trace_id, call.turn_id,
+            call.query_source, lane_of(call.query_source, call.provider_id, call.model_id),
+            call.provider_id, call.model_id, call.returned_model_id, call.model_json,
+            call.started_at_ms, call.completed_at_ms, call.duration_ms, call.status,
+            call.error.name if call.error else "", call.error.message if call.error else "",
+            call.finish_reason, call.response_id, prompt.observed, prompt.carry,
+            prompt.verified_from, prompt.system_from, call.window.kind, call.window.offset,
+            prompt.message_count, _json_list(() if call.tools else call.tool_names),
+            prompt.node.id if prompt.node else None, self._writer.params(call.params_json),
+            call.headers_json, call.reset_json, _json_list(call.notes),
+            usage.input_tokens if usage else None, usage.fresh_tokens if usage else None,
+            usage.cache_read_tokens if usage else None,
+            usage.cache_write_tokens if usage else None, usage.output_tokens if usage else None,
+            usage.reasoning_tokens if usage else None, usage.convention if usage else "",
+            usage.reason if usage else "", usage.raw_json if usage else "", 0, record_hash,
+            place.source_id, place.line, place.offset_bytes,
+        )  # fmt: skip
+
+    def log_event(self, event: LogEvent, agent: str, place: Place, record_hash: bytes) -> bool:
+        """Store a log event; False if the same line was known already."""
+        session = self.session(event.session_id, agent, event.at_ms) if event.session_id else None
+        cursor = self._execute(
+            _INSERT_EVENT,
+            (
+                record_hash, session, event.at_ms, event.level, event.event, event.module,
+                event.message, event.trace_id, event.span_id, event.parent_span_id, event.turn_id,
+                event.tool_call_id, event.duration_ms, event.status, event.request_id,
+                event.attempt, event.query_source, event.provider_id, event.model_id,
+                event.context_json, event.error_json, *place,
+            ),
+        )  # fmt: skip
+        if not cursor.rowcount:
+            return False
+        event_id = int(cursor.lastrowid or 0)
+        if event.built:
+            self._sections(event_id, event, place)
+        if event.usage:
+            self._usage(event_id, event)
+        if event.child_session_id and event.child_session_id != event.session_id:
+            self.parent(event.child_session_id, event.session_id, agent)
+        if session is not None and event.request_id and event.event in _ATTEMPT_EVENTS:
+            self._request_from_log(session, event, place, record_hash)
+        return True
+
+    def _sections(self, event_id: int, event: LogEvent, place: Place) -> None:
+        rows = []
+        for position, section in enumerate(event.built.sections if event.built else ()):
+            block_id = None
+            if section.text is not None:
+                block = Block(Tier.SYSTEM, "section", Kind.TEXT, section.text, name=section.source)
+                block_id = self._writer.block(block, place).id
+            rows.append(
+                (event_id, position, section.name, section.source, section.chars, section.tokens,
+                 section.tokens_redacted, block_id)
+            )  # fmt: skip
+        self._writer.connection.executemany(
+            "INSERT INTO context_sections VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows
+        )
+
+    def _usage(self, event_id: int, event: LogEvent) -> None:
+        if event.usage is None:
+            return
+        total = event.usage
+        rows: list[tuple[object, ...]] = [
+            (event_id, "total", 0, "Total", total.model, total.total_chars, total.total_tokens,
+             total.tokens_redacted, None, None, _encode(dict(total.counts)).decode())
+        ]  # fmt: skip
+        for scope, items in (("category", total.categories), ("role", total.roles)):
+            rows += [
+                (event_id, scope, position, c.name, c.source, c.chars, c.tokens,
+                 c.tokens_redacted, c.percent, c.count, c.contributors_json)
+                for position, c in enumerate(items)
+            ]  # fmt: skip
+        self._writer.connection.executemany(
+            "INSERT INTO context_usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows
+        )
+
+    def _request_from_log(
+        self, session: int, event: LogEvent, place: Place, record_hash: bytes
+    ) -> None:
+        """An attempt that so far only the structured log knows: it is shown without a prompt."""
+        attempt = event.attempt or 1
+        key = request_key(event.session_id, event.request_id, attempt, record_hash)
+        status = _ATTEMPT_EVENTS[event.event]
+        if status is Status.FAILED and event.status == "cancelled":
+            status = Status.CANCELLED
+        ended = event.at_ms if status is not Status.UNKNOWN else None
+        started = event.at_ms
+        if event.at_ms is not None and ended is not None and event.duration_ms is not None:
+            started = event.at_ms - event.duration_ms
+        old = self._execute("SELECT id, from_log FROM requests WHERE key = ?", (key,)).fetchone()
+        if old is not None:
+            if old[1] and status is not Status.UNKNOWN:
+                self._execute(
+                    "UPDATE requests SET status = ?, completed_at_ms = ?, duration_ms = ?, "
+                    "started_at_ms = min(started_at_ms, ?) WHERE id = ?",
+                    (status, ended, event.duration_ms, started, old[0]),
+                )
+            elif old[1]:
+                self._execute(
+                    "UPDATE requests SET started_at_ms = ? WHERE id = ?", (started, old[0])
+                )
+            return
+        row = dict.fromkeys(_REQUEST_COLUMNS, "") | {
+            "key": key, "session_id": session, "request_id": event.request_id,
+            "attempt": attempt, "trace_id": event.trace_id, "turn_id": event.turn_id,
+            "query_source": event.query_source,
+            "lane": lane_of(event.query_source, event.provider_id, event.model_id),
+            "provider_id": event.provider_id, "model_id": event.model_id,
+            "started_at_ms": started, "completed_at_ms": ended,
+            "duration_ms": event.duration_ms, "status": status, "observed": "metadata",
+            "carry": "lost", "window_kind": "absent", "tool_names_json": "[]",
+            "notes_json": "[]", "from_log": 1, "record_hash": record_hash,
+            "source_id": place.source_id, "line": place.line, "offset_bytes": place.offset_bytes,
+        }  # fmt: skip
+        for name in (
+            "verified_from window_offset message_count node_id params_id input_tokens "
+            "fresh_tokens cache_read_tokens cache_write_tokens output_tokens reasoning_tokens"
+        ).split():
+            row[name] = None  # type: ignore[assignment]
+        self._put_request(None, tuple(row[c] for c in _REQUEST_COLUMNS))
+
+    def skipped(self, place: Place, skip: Skipped) -> None:
+        """Keep a line that is no record, MAX_STORED_SKIPS a file at the most."""
+        self._execute(
+            "INSERT OR IGNORE INTO skipped_lines VALUES (?, ?, ?, ?, ?, ?)",
+            (place.source_id, place.line, place.offset_bytes, skip.kind, skip.reason, skip.excerpt),
+        )
+
+
+def _json_list(values: tuple[str, ...]) -> str:
+    return _encode(list(values)).decode() if values else "[]"
+
+
+def connection_revision(connection: sqlite3.Connection) -> int:
+    """The number of batches stored so far."""
+    row = connection.execute("SELECT value FROM counters WHERE name = 'revision'").fetchone()
+    return int(row[0])

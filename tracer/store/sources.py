@@ -1,0 +1,94 @@
+"""Files as the database knows them: segments, offsets, fingerprints."""
+
+import sqlite3
+from dataclasses import dataclass
+
+from tracer.model.source import SourceRef
+
+
+@dataclass(slots=True)
+class SourceRow:
+    """One segment of one file. The fingerprints are hashes of its first `head_bytes` bytes and of
+    the last bytes before `offset_bytes`: together they tell growth from a new file."""
+
+    id: int
+    path: str
+    segment: int
+    format: str
+    agent: str
+    device: int
+    inode: int
+    head_bytes: int
+    head_hash: bytes
+    tail_hash: bytes
+    size_bytes: int
+    offset_bytes: int
+    mtime_ns: int
+    lines: int
+    records: int
+    duplicates: int
+    skipped: int
+    status: str
+    last_read_at_ms: int
+
+
+_COLUMNS = ", ".join(SourceRow.__slots__)
+
+
+def current_source(connection: sqlite3.Connection, path: str) -> SourceRow | None:
+    """The newest segment of a file."""
+    row = connection.execute(
+        f"SELECT {_COLUMNS} FROM sources WHERE path = ? ORDER BY segment DESC LIMIT 1", (path,)
+    ).fetchone()
+    return SourceRow(*row) if row else None
+
+
+def add_source(connection: sqlite3.Connection, source: SourceRow) -> None:
+    """Store a new segment and mark the earlier ones as replaced; fills in the row id."""
+    connection.execute(
+        "UPDATE sources SET status = 'replaced' WHERE path = ? AND status <> 'replaced'",
+        (source.path,),
+    )
+    names = SourceRow.__slots__[1:]
+    cursor = connection.execute(
+        f"INSERT INTO sources ({', '.join(names)}) VALUES ({','.join('?' * len(names))})",
+        tuple(getattr(source, name) for name in names),
+    )
+    source.id = int(cursor.lastrowid or 0)
+
+
+def save_source(connection: sqlite3.Connection, source: SourceRow) -> None:
+    """Store how far a segment was read."""
+    names = SourceRow.__slots__[1:]
+    connection.execute(
+        f"UPDATE sources SET {', '.join(n + ' = ?' for n in names)} WHERE id = ?",
+        (*(getattr(source, name) for name in names), source.id),
+    )
+
+
+def mark_missing(connection: sqlite3.Connection, path: str) -> bool:
+    """Note that a file is gone from disk; True if that is news."""
+    cursor = connection.execute(
+        "UPDATE sources SET status = 'missing' WHERE path = ? AND status = 'current'", (path,)
+    )
+    return cursor.rowcount > 0
+
+
+def known_paths(connection: sqlite3.Connection) -> dict[str, str]:
+    """Every path ever read, with the status of its newest segment."""
+    rows = connection.execute("SELECT path, status FROM sources ORDER BY path, segment")
+    return dict(rows.fetchall())
+
+
+def source_paths(connection: sqlite3.Connection) -> dict[int, str]:
+    """Paths by source row id."""
+    return dict(connection.execute("SELECT id, path FROM sources").fetchall())
+
+
+def source_ref(
+    paths: dict[int, str], source_id: int | None, line: int | None, offset_bytes: int | None
+) -> SourceRef | None:
+    """Where a stored fact was read."""
+    if source_id is None or line is None:
+        return None
+    return SourceRef(paths.get(source_id, ""), line, offset_bytes or 0)

@@ -1,0 +1,221 @@
+"""Writing: content once, chains by hash, everything of a batch in one transaction.
+
+Row ids of blocks and nodes are given out here, so that a whole batch can be inserted at its end by
+`executemany`. The maps from hash to id are a cache of the database: they are dropped on a rollback
+and when they grow too large.
+"""
+
+import sqlite3
+import zlib
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from tracer.anatomy.parts import part_of
+from tracer.hashing import ROOT_HASH, digest, node_hash, norm_hash, wire_hash
+from tracer.model.prompt import Block, Tier
+from tracer.tokens import estimate_tokens, utf16_length
+
+COMPRESS_FROM_CHARS = 4_000
+PREVIEW_CHARS = 160
+MAX_CACHED = 250_000
+
+_INSERT_BLOCK = f"INSERT INTO blocks VALUES ({','.join('?' * 22)})"
+_INSERT_NODE = f"INSERT INTO nodes VALUES ({','.join('?' * 9)})"
+
+
+class Place(NamedTuple):
+    """Where a record stands: a source's row id, the line, and the line's first byte."""
+
+    source_id: int
+    line: int
+    offset_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBlock:
+    """A block's row id, its hash and the sizes that a chain adds up."""
+
+    id: int
+    wire_hash: bytes
+    chars: int
+    estimate_tokens: int
+    is_system: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StoredNode:
+    """A node's row id and hash, and the sums over the prefix that ends with it."""
+
+    id: int
+    hash: bytes
+    depth: int
+    cum_chars: int
+    cum_estimate_tokens: int
+
+
+class Writer:
+    """The content store. Use between `begin` and `commit`; one process at a time writes."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+        self._blocks: dict[bytes, StoredBlock] = {}
+        self._nodes: dict[tuple[int, int, bool], StoredNode] = {}
+        self._params: dict[bytes, int] = {}
+        self._new_blocks: list[tuple[object, ...]] = []
+        self._new_nodes: list[tuple[object, ...]] = []
+        self._next_block = self._next_node = 0
+        self.generation = 0
+
+    def begin(self) -> None:
+        """Take the write lock; ids go on from what is stored now."""
+        self.connection.execute("BEGIN IMMEDIATE")
+        self._next_block = self._max_id("blocks") + 1
+        self._next_node = self._max_id("nodes") + 1
+
+    def commit(self) -> None:
+        """Store the batch as a whole."""
+        self.flush()
+        self.connection.execute("UPDATE counters SET value = value + 1 WHERE name = 'revision'")
+        self.connection.execute("COMMIT")
+        if len(self._blocks) + len(self._nodes) > MAX_CACHED:
+            self.forget()
+
+    def rollback(self) -> None:
+        """Drop the batch, and every id that it gave out."""
+        if self.connection.in_transaction:
+            self.connection.execute("ROLLBACK")
+        self._new_blocks.clear()
+        self._new_nodes.clear()
+        self.forget()
+
+    def forget(self) -> None:
+        """Drop the caches; whoever holds ids of this writer sees `generation` change."""
+        self._blocks.clear()
+        self._nodes.clear()
+        self._params.clear()
+        self.generation += 1
+
+    def flush(self) -> None:
+        """Insert what the batch has collected so far."""
+        if self._new_blocks:
+            self.connection.executemany(_INSERT_BLOCK, self._new_blocks)
+            self._new_blocks.clear()
+        if self._new_nodes:
+            self.connection.executemany(_INSERT_NODE, self._new_nodes)
+            self._new_nodes.clear()
+
+    def block(self, block: Block, place: Place | None) -> StoredBlock:
+        """The stored block with this content, stored now if it is new."""
+        key = wire_hash(block)
+        stored = self._blocks.get(key)
+        if stored is None:
+            stored = self._load_block(key) or self._add_block(key, block, place)
+            self._blocks[key] = stored
+        return stored
+
+    def node(
+        self,
+        parent: StoredNode | None,
+        block: StoredBlock,
+        *,
+        starts_message: bool,
+        message_index: int | None,
+        block_index: int,
+    ) -> StoredNode:
+        """The node that adds `block` to the prefix `parent` (None: the empty one)."""
+        cache_key = (parent.id if parent else 0, block.id, starts_message)
+        stored = self._nodes.get(cache_key)
+        if stored is not None:
+            return stored
+        key = node_hash(parent.hash if parent else ROOT_HASH, block.wire_hash, starts_message)
+        row = self.connection.execute("SELECT id FROM nodes WHERE hash = ?", (key,)).fetchone()
+        node_id = row[0] if row else self._next_node
+        stored = StoredNode(
+            node_id,
+            key,
+            parent.depth + 1 if parent else 0,
+            (parent.cum_chars if parent else 0) + block.chars,
+            (parent.cum_estimate_tokens if parent else 0) + block.estimate_tokens,
+        )
+        if row is None:
+            self._next_node += 1
+            self._new_nodes.append(
+                (
+                    node_id,
+                    key,
+                    parent.id if parent else None,
+                    block.id,
+                    stored.depth,
+                    message_index,
+                    block_index,
+                    stored.cum_chars,
+                    stored.cum_estimate_tokens,
+                )
+            )
+        self._nodes[cache_key] = stored
+        return stored
+
+    def params(self, text: str) -> int | None:
+        """The row id of a request's parameters; None for an empty text."""
+        if not text:
+            return None
+        key = digest(text.encode("utf-8", "replace"))
+        found = self._params.get(key)
+        if found is None:
+            execute = self.connection.execute
+            execute("INSERT OR IGNORE INTO params (hash, json) VALUES (?, ?)", (key, text))
+            found = int(execute("SELECT id FROM params WHERE hash = ?", (key,)).fetchone()[0])
+            self._params[key] = found
+        return found
+
+    def _max_id(self, table: str) -> int:
+        row = self.connection.execute(f"SELECT max(id) FROM {table}").fetchone()
+        return int(row[0] or 0)
+
+    def _load_block(self, key: bytes) -> StoredBlock | None:
+        row = self.connection.execute(
+            "SELECT id, chars, estimate_tokens, tier FROM blocks WHERE wire_hash = ?", (key,)
+        ).fetchone()
+        return StoredBlock(row[0], key, row[1], row[2], row[3] == Tier.SYSTEM) if row else None
+
+    def _add_block(self, key: bytes, block: Block, place: Place | None) -> StoredBlock:
+        text = block.text
+        chars, estimate = utf16_length(text), estimate_tokens(text)
+        data = text.encode("utf-8")
+        packed = zlib.compress(data, 6) if len(text) >= COMPRESS_FROM_CHARS else None
+        stored = StoredBlock(self._next_block, key, chars, estimate, block.tier is Tier.SYSTEM)
+        self._next_block += 1
+        self._new_blocks.append(
+            (
+                stored.id,
+                key,
+                norm_hash(block),
+                block.tier,
+                block.role,
+                block.kind,
+                part_of(block),
+                block.shape,
+                block.name,
+                block.call_id,
+                chars,
+                len(data),
+                estimate,
+                block.span_messages,
+                preview(text),
+                None if packed is not None else text,
+                packed,
+                block.extra_json,
+                block.message_json,
+                place.source_id if place else None,
+                place.line if place else None,
+                place.offset_bytes if place else None,
+            )
+        )
+        return stored
+
+
+def preview(text: str) -> str:
+    """The first 160 characters of a text on one line; control characters stay as they are and are
+    made visible where they are shown."""
+    head = text[: PREVIEW_CHARS * 4].split()
+    return " ".join(head)[:PREVIEW_CHARS]
