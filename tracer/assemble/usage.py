@@ -48,7 +48,10 @@ def detect_convention(reported: ReportedUsage) -> tuple[Convention, str]:
     total = reported.total_tokens
     if given is not None and output is not None and total is not None and read + write > 0:
         if total == given + output:
-            return Convention.INCLUSIVE, "total = input + output, so input includes the cache counts"
+            return (
+                Convention.INCLUSIVE,
+                "total = input + output, so input includes the cache counts",
+            )
         if total == given + read + write + output:
             return (
                 Convention.EXCLUSIVE,

@@ -32,10 +32,9 @@ def print_json(value: object, *, one_line: bool = False) -> None:
     if sys.stdout is None:
         return
     sys.stdout.flush()
-    stream = click.get_binary_stream("stdout")
     while rest:  # an unbuffered stream (PYTHONUNBUFFERED) may take a part only, without an error
-        rest = rest[stream.write(rest) or 0 :]
-    stream.flush()
+        rest = rest[sys.stdout.buffer.write(rest) or 0 :]
+    sys.stdout.buffer.flush()
 
 
 def terminal_width() -> int | None:

@@ -19,7 +19,7 @@ from tracer.cli.text import (
 )
 from tracer.model.prompt import Marker
 from tracer.model.usage import Usage
-from tracer.model.views import BlockView, RequestDetail, RequestSummary
+from tracer.model.views import BlockView, RequestDetail
 
 _BLOCK_COLUMNS = (
     Column("#", right=True),
@@ -56,7 +56,7 @@ _REMINDER_COLUMNS = (
 
 def print_detail(detail: RequestDetail, *, with_text: bool) -> None:
     """Print a request: what it was, what it cost, what it was made of, what is not known."""
-    _print_facts(_facts(detail.request))
+    _print_facts(_facts(detail))
     if detail.request.usage is not None:
         print_heading("Usage, as the provider billed it")
         _print_facts(_usage_facts(detail.request.usage))
@@ -78,7 +78,8 @@ def _print_facts(facts: Iterable[tuple[str, str]]) -> None:
         click.echo(f"{pad(name, width)}  {value}")
 
 
-def _facts(request: RequestSummary) -> list[tuple[str, str]]:
+def _facts(detail: RequestDetail) -> list[tuple[str, str]]:
+    request = detail.request
     roles = ", ".join(f"{count:,} {role}" for role, count in request.roles.items())
     turn = "" if request.turn_number is None else f"turn {request.turn_number}"
     step = "" if request.step is None else f"step {request.step}"
@@ -100,6 +101,7 @@ def _facts(request: RequestSummary) -> list[tuple[str, str]]:
         ("tools", number(len(request.tools))),
         ("observed", f"{request.observed} ({request.window_kind}){proven}"),
         ("source", str(request.source)),
+        ("log", plural(len(detail.log), "joined line") + ": see --json" if detail.log else ""),
     ]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from tracer.model.source import Skipped, SkipKind
+from tracer.model.source import SkipKind, Skipped
 from tracer.tokens import clean_surrogates
 
 BOM = b"\xef\xbb\xbf"
@@ -62,9 +62,7 @@ def decode_object(line: bytes) -> tuple[dict[str, Any], bytes] | Skipped:
             return value, _encoder.encode(value)
     if not isinstance(value, dict):
         found = type(value).__name__
-        return skipped(
-            SkipKind.NOT_OBJECT, f"The line is JSON but not an object ({found}).", line
-        )
+        return skipped(SkipKind.NOT_OBJECT, f"The line is JSON but not an object ({found}).", line)
     return value, line
 
 

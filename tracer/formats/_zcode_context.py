@@ -64,9 +64,7 @@ def context_usage(context: dict[str, Any]) -> ContextUsage:
         ),
         roles=tuple(_category(item, {}) for item in _objects(context.get("messageBreakdown"))),
         counts=tuple(
-            (name, number)
-            for name in _COUNTS
-            if (number := int_of(context.get(name))) is not None
+            (name, number) for name in _COUNTS if (number := int_of(context.get(name))) is not None
         ),
     )
 

@@ -19,7 +19,7 @@ from tracer.formats._json import (
 from tracer.formats._time import epoch_ms
 from tracer.formats._zcode_context import context_built, context_usage, is_redacted
 from tracer.model.events import Event, LogEvent
-from tracer.model.source import Skipped, SkipKind
+from tracer.model.source import SkipKind, Skipped
 
 _OPENING = re.compile(rb'\s*\{\s*"timestamp"\s*:\s*"\d{4}-\d\d-\d\dT')
 _LEVELS = frozenset({"debug", "info", "warn", "error"})

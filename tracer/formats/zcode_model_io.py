@@ -40,7 +40,7 @@ from tracer.model.events import (
     WindowKind,
 )
 from tracer.model.prompt import Block, Kind, Tier
-from tracer.model.source import Skipped, SkipKind
+from tracer.model.source import SkipKind, Skipped
 
 _PARSERS = PromptParsers(message=parse_message, tools=parse_tools, system=parse_system)
 _RAW = msgspec.Raw
@@ -144,14 +144,23 @@ def _lenient_record(value: dict[str, Any], line: bytes) -> _Line:
         return record
     raw = _decode_raw_object(bytes(_decode_raw_object(line)["request"]))
     body, messages = request.get("body"), request.get("messages")
-    known = {k: request.get(k) for k in _Request.__struct_fields__ if k not in _PARAM_KEYS}
-    known["body"] = (
-        _decode_raw_object(bytes(raw["body"])) if isinstance(body, dict) else text_of(body) or None
+    known = _Request(
+        headers=request.get("headers"),
+        messageCount=request.get("messageCount"),
+        messagesKind=request.get("messagesKind"),
+        messageOffset=request.get("messageOffset"),
+        toolNames=request.get("toolNames"),
     )
-    known["messages"] = (
-        _decode_raw_list(bytes(raw["messages"])) if isinstance(messages, list) else None
-    )
-    record.request = _Request(**known, **{k: raw[k] for k in _PARAM_KEYS if k in raw})
+    for key in _PARAM_KEYS:
+        if key in raw:
+            setattr(known, key, raw[key])
+    if isinstance(body, dict):
+        known.body = _decode_raw_object(bytes(raw["body"]))
+    elif isinstance(body, str):
+        known.body = body
+    if isinstance(messages, list):
+        known.messages = _decode_raw_list(bytes(raw["messages"]))
+    record.request = known
     return record
 
 

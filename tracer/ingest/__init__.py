@@ -5,6 +5,6 @@ leaves no half record, loses nothing that was reported as stored, and reads the 
 """
 
 from tracer.ingest.discover import default_root, find_files
-from tracer.ingest.run import Ingestor, IngestOptions
+from tracer.ingest.run import IngestOptions, Ingestor
 
 __all__ = ["IngestOptions", "Ingestor", "default_root", "find_files"]

@@ -24,7 +24,11 @@ from tracer.store.writer import Place, StoredBlock, StoredNode, Writer
 Entry: TypeAlias = tuple[int, ...]
 """A message as the row ids of its blocks."""
 
+Item: TypeAlias = tuple[Entry, tuple[MarkerValue, ...]]
+"""A message and the markers that stand on it."""
+
 _MAX_ITEMS = 150_000
+_MAX_SEEN_BYTES = 8 << 20
 _NO_TOOLS_LOGGED = "tools"
 
 
@@ -51,10 +55,22 @@ class _Chain:
 
 
 @dataclass(slots=True)
+class _Seen:
+    """The raw items of the record before: most of the next record equals them byte for byte, and
+    comparing bytes is several times faster than hashing them."""
+
+    offset: int = 0
+    raws: tuple[RawItem, ...] = ()
+    items: list[Item] = field(default_factory=list)
+    lists: dict[str, tuple[RawItem, list[Item]]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class FileState:
     """What a file's next record may be relative to. Kept between reads of a growing file."""
 
     windows: Windows[Entry] = field(default_factory=Windows)
+    seen: _Seen = field(default_factory=lambda: _Seen())
     chains: deque[_Chain] = field(default_factory=lambda: deque(maxlen=KEPT_LISTS))
     generation: int = -1
 
@@ -67,20 +83,21 @@ class PromptBuilder:
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
-        self._items: dict[bytes, tuple[Entry, tuple[MarkerValue, ...]]] = {}
-        self._lists: dict[bytes, list[tuple[Entry, tuple[MarkerValue, ...]]]] = {}
+        self._items: dict[bytes, Item] = {}
+        self._lists: dict[bytes, list[Item]] = {}
         self._stored: dict[int, StoredBlock] = {}
         self._generation = writer.generation
 
     def build(self, call: ModelCall, place: Place, state: FileState) -> BuiltPrompt:
         """The prompt of one record, stored as far as it is new."""
-        self._drop_stale()
-        tools = self._list(call.tools, call.parsers.tools, place)
-        system = self._list(call.system, call.parsers.system, place)
+        if self._drop_stale():
+            state.seen = _Seen()
+        tools = self._list("tools", call.tools, call.parsers.tools, place, state.seen)
+        system = self._list("system", call.system, call.parsers.system, place, state.seen)
         if call.window.kind is WindowKind.ABSENT:
             return self._unobserved(call, tools, system, place)
         offset = call.window.offset
-        items = self._window(call, len(system), place)
+        items = self._window(call, len(system), place, state.seen)
         undone = state.windows.undo(
             call.window.kind, offset, call.window.count, [entry for entry, _ in items]
         )
@@ -121,29 +138,38 @@ class PromptBuilder:
             state.windows.remember(messages)
             state.remember(_Chain(messages, chain.root.id if chain.root else 0, ends))
 
-    def _drop_stale(self) -> None:
-        if self._generation != self._writer.generation or len(self._items) > _MAX_ITEMS:
-            self._items.clear()
-            self._lists.clear()
+    def _drop_stale(self) -> bool:
+        if self._generation == self._writer.generation and len(self._items) <= _MAX_ITEMS:
+            return False
+        self._items.clear()
+        self._lists.clear()
+        if self._generation != self._writer.generation:
             self._stored.clear()
             self._generation = self._writer.generation
+        return True
 
-    def _window(
-        self, call: ModelCall, system_blocks: int, place: Place
-    ) -> list[tuple[Entry, tuple[MarkerValue, ...]]]:
+    def _window(self, call: ModelCall, system_blocks: int, place: Place, seen: _Seen) -> list[Item]:
         """The visible messages. A system message at the head of the list is part of the system
         tier; one that comes later is a mid-conversation message."""
-        items = []
-        leading = call.window.offset == 0
-        for index, raw in enumerate(call.window.items, call.window.offset):
-            item = self._item(raw, leading or index < system_blocks, call, place)
+        raws, offset = call.window.items, call.window.offset
+        items: list[Item] = []
+        leading = offset == 0
+        shift = offset - seen.offset
+        before = seen.raws
+        for position, raw in enumerate(raws):
+            there = position + shift
+            if 0 <= there < len(before) and raw == before[there]:
+                item = seen.items[there]
+            else:
+                in_system = leading or offset + position < system_blocks
+                item = self._item(raw, in_system, call, place)
             leading = leading and self._is_system(item[0])
             items.append(item)
+        kept = sum(map(len, raws)) <= _MAX_SEEN_BYTES
+        seen.offset, seen.raws, seen.items = offset, raws if kept else (), items
         return items
 
-    def _item(
-        self, raw: RawItem, leading: bool, call: ModelCall, place: Place
-    ) -> tuple[Entry, tuple[MarkerValue, ...]]:
+    def _item(self, raw: RawItem, leading: bool, call: ModelCall, place: Place) -> Item:
         key = sha256(raw).digest()
         if leading:
             key += b"leading"
@@ -160,21 +186,30 @@ class PromptBuilder:
         return known
 
     def _list(
-        self, raw: RawItem, parse: Callable[[RawItem], tuple[Message, ...]], place: Place
-    ) -> list[tuple[Entry, tuple[MarkerValue, ...]]]:
+        self,
+        name: str,
+        raw: RawItem,
+        parse: Callable[[RawItem], tuple[Message, ...]],
+        place: Place,
+        seen: _Seen,
+    ) -> list[Item]:
         if not raw:
             return []
+        before = seen.lists.get(name)
+        if before is not None and before[0] == raw:
+            return before[1]
         key = sha256(raw).digest()
         known = self._lists.get(key)
         if known is None:
             try:
                 messages = parse(raw)
             except (ValueError, RecursionError):
-                messages = ()
+                messages = (_unreadable(raw),)
             known = self._lists[key] = [self._store(message, place) for message in messages]
+        seen.lists[name] = (raw, known)
         return known
 
-    def _store(self, message: Message, place: Place) -> tuple[Entry, tuple[MarkerValue, ...]]:
+    def _store(self, message: Message, place: Place) -> Item:
         stored = [self._writer.block(block, place) for block in message.blocks]
         for block in stored:
             self._stored[block.id] = block
@@ -183,7 +218,7 @@ class PromptBuilder:
     def _overlay_system(
         self,
         messages: list[Entry | None],
-        system: list[tuple[Entry, tuple[MarkerValue, ...]]],
+        system: list[Item],
         verified_from: int,
     ) -> tuple[list[Entry | None], int]:
         """The list with the system blocks of the wire body at its head: every line carries them,
@@ -192,14 +227,13 @@ class PromptBuilder:
         while carried < verified_from and self._is_system(messages[carried]):
             carried += 1
         known = carried == len(system) or messages[0] is None
-        head: list[Entry | None] = [entry for entry, _ in system][:verified_from]
-        rest = (
+        head: list[Entry | None] = []
+        head += [entry for entry, _ in system[:verified_from]]
+        rest: list[Entry | None] = (
             messages[len(head) : verified_from] if known else [None] * (verified_from - len(head))
         )
-        changed_at = next(
-            (i for i, entry in enumerate(head) if messages[i] != entry),
-            verified_from if known else len(head),
-        )
+        unchanged = len(messages) if known else len(head)
+        changed_at = next((i for i, entry in enumerate(head) if messages[i] != entry), unchanged)
         return [*head, *rest, *messages[verified_from:]], changed_at
 
     def _is_system(self, entry: Entry | None) -> bool:
@@ -208,7 +242,7 @@ class PromptBuilder:
     def _chain(
         self,
         call: ModelCall,
-        tools: list[tuple[Entry, tuple[MarkerValue, ...]]],
+        tools: list[Item],
         messages: list[Entry | None],
         base: list[Entry | None] | None,
         equal: int,
@@ -262,9 +296,7 @@ class PromptBuilder:
                 best, best_equal = chain, equal
         return best, best_equal
 
-    def _tools_chain(
-        self, call: ModelCall, tools: list[tuple[Entry, tuple[MarkerValue, ...]]], place: Place
-    ) -> StoredNode | None:
+    def _tools_chain(self, call: ModelCall, tools: list[Item], place: Place) -> StoredNode | None:
         node: StoredNode | None = None
         if not tools and call.tool_names:
             gap = Block(Tier.TOOLS, "", Kind.GAP, "", name=_NO_TOOLS_LOGGED, span_messages=0)
@@ -291,8 +323,8 @@ class PromptBuilder:
     def _unobserved(
         self,
         call: ModelCall,
-        tools: list[tuple[Entry, tuple[MarkerValue, ...]]],
-        system: list[tuple[Entry, tuple[MarkerValue, ...]]],
+        tools: list[Item],
+        system: list[Item],
         place: Place,
     ) -> BuiltPrompt:
         """A record without a message list: its tools and system blocks are all that is known."""
@@ -320,16 +352,17 @@ class PromptBuilder:
 
     def _markers(
         self,
-        tools: list[tuple[Entry, tuple[MarkerValue, ...]]],
-        system: list[tuple[Entry, tuple[MarkerValue, ...]]],
-        items: list[tuple[Entry, tuple[MarkerValue, ...]]],
+        tools: list[Item],
+        system: list[Item],
+        items: list[Item],
         offset: int,
         messages: list[Entry | None],
     ) -> tuple[Marker, ...]:
         """The markers that the record shows. `index` counts inside the tier (design.md 9)."""
         found: list[Marker] = []
         for index, (_, markers) in enumerate(tools):
-            found += [Marker(Tier.TOOLS, index, m.block_index, m.ttl, m.scope) for m in markers]
+            if markers:
+                found += [Marker(Tier.TOOLS, index, *m) for m in markers]
         for index, (_, markers) in enumerate(system):
             found += [Marker(Tier.SYSTEM, index, *m, message_index=index) for m in markers]
         system_messages = 0
@@ -337,7 +370,7 @@ class PromptBuilder:
             system_messages += 1
         for index, (_, markers) in enumerate(items, offset):
             in_system = index < system_messages
-            if in_system and system:
+            if not markers or (in_system and system):
                 continue
             tier = Tier.SYSTEM if in_system else Tier.MESSAGES
             place = index if in_system else index - system_messages

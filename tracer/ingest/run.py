@@ -26,7 +26,7 @@ from tracer.ingest.lines import Line, read_lines
 from tracer.ingest.prompts import FileState, PromptBuilder
 from tracer.ingest.titles import title_of
 from tracer.model.events import LogEvent, ModelCall
-from tracer.model.source import Skipped, SkipKind
+from tracer.model.source import SkipKind, Skipped
 from tracer.model.views import FileResult, IngestResult, Progress, SkippedLine
 from tracer.store.connect import open_writer
 from tracer.store.reading import skipped_lines
@@ -177,7 +177,7 @@ class Ingestor:
             refused = self._not_read.get(name)
             if refused is not None and refused[0] == facts:
                 return refused[1]
-            with path.open("rb") as file:
+            with path.open("rb", buffering=1 << 20) as file:
                 reading = self._open(file, facts, known)
                 if isinstance(reading, FileResult):
                     self._not_read[name] = (facts, reading)
@@ -241,9 +241,7 @@ class Ingestor:
                 add_source(self.connection, source)
             self._drop_torn(source)
             joined = self._ends_without_newline(reading)
-            for line in read_lines(
-                reading.file, source.offset_bytes, self.options.max_line_bytes
-            ):
+            for line in read_lines(reading.file, source.offset_bytes, self.options.max_line_bytes):
                 if joined and line.data == b"":
                     source.offset_bytes += line.size_bytes
                     joined = False
@@ -287,6 +285,7 @@ class Ingestor:
         reading.file.seek(position)
         source.last_read_at_ms = _now_ms()
         save_source(self.connection, source)
+        self._records.flush()
         generation = self._writer.generation
         self._writer.commit()
         if self._writer.generation != generation:
@@ -369,7 +368,7 @@ class Ingestor:
             prompt.observed, prompt.system_from, prompt.markers,
         )  # fmt: skip
         usage = normalise(event.usage) if event.usage else None
-        stored = self._records.request(event, usage, facts, agent, place, digest(data))
+        stored = self._records.request(event, usage, facts, agent, place)
         if stored and event.started_at_ms is not None:
             self._records.title(event, agent, title_of)
         return stored

@@ -79,7 +79,6 @@ def _check_known(connection: sqlite3.Connection, path: Path) -> None:
     if unknown:
         raise NewerStoreError(
             f"The database {path} was written by a newer version of Context Tracer "
-            f"({', '.join(sorted(unknown))}). Upgrade with `pip install -U context-tracer`, or name "
-            "another database with --db."
+            f"({', '.join(sorted(unknown))}). Upgrade with `pip install -U context-tracer`, or "
+            "name another database with --db."
         )
-

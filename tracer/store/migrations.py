@@ -258,7 +258,8 @@ SELECT r.key, s.session_id, r.request_id, r.attempt, r.turn_id, r.query_source, 
   r.input_tokens, r.fresh_tokens, r.cache_read_tokens, r.cache_write_tokens, r.output_tokens,
   CASE WHEN r.input_tokens > 0 THEN round(1.0 * r.cache_read_tokens / r.input_tokens, 4) END
     AS read_share,
-  n.depth + 1 AS blocks, n.cum_chars AS prompt_chars, n.cum_estimate_tokens AS prompt_estimate_tokens,
+  n.depth + 1 AS blocks, n.cum_chars AS prompt_chars,
+  n.cum_estimate_tokens AS prompt_estimate_tokens,
   src.path AS source_path, r.line AS source_line
 FROM requests r
 JOIN sessions s ON s.id = r.session_id

@@ -106,7 +106,7 @@ class NodeRow(NamedTuple):
     chars: int
     estimate_tokens: int
     bpe_tokens: int | None
-    span_messages: int
+    preview: str
 
 
 class BlockRow(NamedTuple):
@@ -175,8 +175,9 @@ _SESSIONS = f"""SELECT s.id, s.session_id, s.agent, s.title, s.project, s.parent
 FROM sessions s LEFT JOIN requests r ON r.session_id = s.id
 WHERE s.id IN ({{ids}}) GROUP BY s.id"""
 
-_REQUESTS = f"""SELECT {", ".join("s.session_id" if c == "session_id" else f"r.{c}"
-                                   for c in RequestRow._fields)}
+_REQUESTS = f"""SELECT {
+    ", ".join("s.session_id" if c == "session_id" else f"r.{c}" for c in RequestRow._fields)
+}
 FROM requests r JOIN sessions s ON s.id = r.session_id"""
 
 _EVENTS = f"SELECT {', '.join('e.' + c for c in EventRow._fields)} FROM log_events e"
@@ -338,7 +339,8 @@ def session_nodes(connection: sqlite3.Connection, row_id: int) -> list[NodeRow]:
   SELECT n.parent_id FROM up JOIN nodes n ON n.id = up.id WHERE n.parent_id IS NOT NULL
 )
 SELECT n.id, n.parent_id, n.depth, n.message_index, n.block_index, b.part, b.role, b.kind, b.name,
-  b.chars, b.estimate_tokens, t.tokens, b.span_messages
+  b.chars, b.estimate_tokens, t.tokens,
+  CASE WHEN b.part IN ('context', 'reminder', 'mcs') THEN b.preview ELSE '' END
 FROM up JOIN nodes n ON n.id = up.id JOIN blocks b ON b.id = n.block_id
 LEFT JOIN block_tokens t ON t.block_id = b.id AND t.counter = ?2
 ORDER BY n.id""",
@@ -480,9 +482,7 @@ def context_usage_rows(connection: sqlite3.Connection, event_id: int) -> list[Us
     return [UsageRow(*row) for row in rows]
 
 
-def skipped_lines(
-    connection: sqlite3.Connection, source_id: int, limit: int
-) -> list[SkippedLine]:
+def skipped_lines(connection: sqlite3.Connection, source_id: int, limit: int) -> list[SkippedLine]:
     """The first skipped lines of a file's segment."""
     rows = connection.execute(
         "SELECT line, offset_bytes, kind, reason, excerpt FROM skipped_lines "
@@ -492,9 +492,7 @@ def skipped_lines(
     return [SkippedLine(*row) for row in rows]
 
 
-def request_places(
-    connection: sqlite3.Connection, request_row: int
-) -> list[tuple[int, int, int]]:
+def request_places(connection: sqlite3.Connection, request_row: int) -> list[tuple[int, int, int]]:
     """Every place (source, line, offset) where a request was found."""
     return connection.execute(
         "SELECT source_id, line, offset_bytes FROM request_sources WHERE request_id = ? "

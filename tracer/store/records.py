@@ -17,15 +17,23 @@ MAX_STORED_SKIPS = 10_000
 NO_SESSION = "no-session"
 
 _encode = msgspec.json.Encoder().encode
-_REQUEST_COLUMNS = (
-    "key session_id request_id attempt trace_id turn_id query_source lane provider_id model_id "
-    "returned_model_id model_json started_at_ms completed_at_ms duration_ms status error_name "
-    "error_message finish_reason response_id observed carry verified_from system_from window_kind "
-    "window_offset message_count tool_names_json node_id params_id headers_json reset_json "
-    "notes_json input_tokens fresh_tokens cache_read_tokens cache_write_tokens output_tokens "
-    "reasoning_tokens usage_convention usage_reason usage_json from_log record_hash source_id line "
-    "offset_bytes"
-).split()
+_REQUEST_COLUMNS = tuple(
+    """
+    key session_id request_id attempt trace_id turn_id query_source lane provider_id
+    model_id returned_model_id model_json started_at_ms completed_at_ms duration_ms status
+    error_name error_message finish_reason response_id observed carry verified_from
+    system_from window_kind window_offset message_count tool_names_json node_id params_id
+    headers_json reset_json notes_json input_tokens fresh_tokens cache_read_tokens
+    cache_write_tokens output_tokens reasoning_tokens usage_convention usage_reason
+    usage_json from_log record_hash source_id line offset_bytes
+    """.split()  # noqa: SIM905
+)
+_UNKNOWN_IN_LOG = tuple(
+    """
+    verified_from window_offset message_count node_id params_id input_tokens fresh_tokens
+    cache_read_tokens cache_write_tokens output_tokens reasoning_tokens
+    """.split()  # noqa: SIM905
+)
 _INSERT_REQUEST = (
     f"INSERT INTO requests ({', '.join(_REQUEST_COLUMNS)}) "
     f"VALUES ({','.join('?' * len(_REQUEST_COLUMNS))})"
@@ -79,11 +87,16 @@ class Records:
         self._execute = writer.connection.execute
         self._sessions: dict[str, int] = {}
         self._titled: dict[str, int] = {}
+        self._spans: dict[int, tuple[int, int]] = {}
+        self._markers: list[tuple[object, ...]] = []
+        self._responses: list[tuple[object, ...]] = []
+        self._places: list[tuple[object, ...]] = []
 
     def forget(self) -> None:
         """Drop cached row ids after a rollback."""
         self._sessions.clear()
         self._titled.clear()
+        self._clear_batch()
 
     def session(self, session_id: str, agent: str, at_ms: int | None) -> int:
         """The row id of a session, whose time span is widened to `at_ms`."""
@@ -96,13 +109,28 @@ class Records:
             row = self._execute("SELECT id FROM sessions WHERE session_id = ?", (name,)).fetchone()
             row_id = self._sessions[name] = int(row[0])
         if at_ms is not None:
-            self._execute(
-                "UPDATE sessions SET first_at_ms = min(coalesce(first_at_ms, ?1), ?1), "
-                "last_at_ms = max(coalesce(last_at_ms, ?1), ?1) WHERE id = ?2 AND "
-                "(first_at_ms IS NULL OR ?1 < first_at_ms OR ?1 > last_at_ms)",
-                (at_ms, row_id),
-            )
+            first, last = self._spans.get(row_id, (at_ms, at_ms))
+            self._spans[row_id] = (min(first, at_ms), max(last, at_ms))
         return row_id
+
+    def flush(self) -> None:
+        """Write what was collected for the batch: before the writer commits."""
+        many = self._writer.connection.executemany
+        many(
+            "UPDATE sessions SET first_at_ms = min(coalesce(first_at_ms, ?1), ?1), "
+            "last_at_ms = max(coalesce(last_at_ms, ?2), ?2) WHERE id = ?3",
+            [(first, last, row_id) for row_id, (first, last) in self._spans.items()],
+        )
+        many("INSERT OR IGNORE INTO markers VALUES (?, ?, ?, ?, ?, ?, ?)", self._markers)
+        many("INSERT OR REPLACE INTO response_blocks VALUES (?, ?, ?)", self._responses)
+        many("INSERT OR IGNORE INTO request_sources VALUES (?, ?, ?, ?, ?)", self._places)
+        self._clear_batch()
+
+    def _clear_batch(self) -> None:
+        self._spans.clear()
+        self._markers.clear()
+        self._responses.clear()
+        self._places.clear()
 
     def parent(self, child: str, parent: str, agent: str) -> None:
         """Note that one session was started by another."""
@@ -132,15 +160,17 @@ class Records:
         self._titled[call.session_id] = int(row[0])
 
     def request(
-        self, call: ModelCall, usage: Usage | None, prompt: PromptFacts, agent: str, place: Place,
-        record_hash: bytes,
-    ) -> bool:  # fmt: skip
+        self, call: ModelCall, usage: Usage | None, prompt: PromptFacts, agent: str, place: Place
+    ) -> bool:
         """Store a model call; False if it was known already.
 
         The record of a log line gives way to the model I/O record. A record that was edited in a
         file that was read anew replaces the one of the replaced segment; any other second record of
         the same attempt is a copy and only its place is kept.
         """
+        response = [self._writer.block(block, place).id for block in call.response_blocks]
+        row = self._request_row(call, usage, prompt, agent)
+        record_hash = _record_hash(row, prompt, call)
         key = request_key(call.session_id, call.request_id, call.attempt, record_hash)
         old = self._execute(
             "SELECT r.id, r.from_log, r.record_hash, s.path = n.path AND s.id <> n.id "
@@ -149,17 +179,16 @@ class Records:
             (place.source_id, key),
         ).fetchone()
         row_id: int | None = old[0] if old else None
-        is_new = old is None or bool(old[1])
-        if is_new or (old[3] and old[2] != record_hash):
-            row = self._request_row(key, call, usage, prompt, agent, place, record_hash)
-            row_id = self._put_request(row_id, row)
-            self._put_details(row_id, call, prompt, place)
-            is_new = True
-        self._execute(
-            "INSERT OR IGNORE INTO request_sources VALUES (?, ?, ?, ?, ?)",
-            (row_id, place.source_id, place.line, place.offset_bytes, record_hash),
-        )
-        return is_new
+        stores = old is None or bool(old[1]) or bool(old[3] and old[2] != record_hash)
+        if stores or row_id is None:
+            row_id = self._put_request(row_id, (key, *row, 0, record_hash, *place))
+            self._markers += [
+                (row_id, m.tier, m.index, m.block_index, m.message_index, m.ttl, m.scope)
+                for m in prompt.markers
+            ]
+            self._responses += [(row_id, position, i) for position, i in enumerate(response)]
+        self._places.append((row_id, *place, record_hash))
+        return stores
 
     def _put_request(self, row_id: int | None, row: tuple[object, ...]) -> int:
         if row_id is None:
@@ -167,32 +196,17 @@ class Records:
         self._execute(_UPDATE_REQUEST, (*row, row_id))
         self._execute("DELETE FROM markers WHERE request_id = ?", (row_id,))
         self._execute("DELETE FROM response_blocks WHERE request_id = ?", (row_id,))
+        self._markers = [m for m in self._markers if m[0] != row_id]
+        self._responses = [r for r in self._responses if r[0] != row_id]
         return row_id
 
-    def _put_details(
-        self, row_id: int, call: ModelCall, prompt: PromptFacts, place: Place
-    ) -> None:
-        many = self._writer.connection.executemany
-        many(
-            "INSERT OR IGNORE INTO markers VALUES (?, ?, ?, ?, ?, ?, ?)",
-            [
-                (row_id, m.tier, m.index, m.block_index, m.message_index, m.ttl, m.scope)
-                for m in prompt.markers
-            ],
-        )
-        blocks = [self._writer.block(block, place) for block in call.response_blocks]
-        many(
-            "INSERT INTO response_blocks VALUES (?, ?, ?)",
-            [(row_id, position, block.id) for position, block in enumerate(blocks)],
-        )
-
     def _request_row(
-        self, key: str, call: ModelCall, usage: Usage | None, prompt: PromptFacts, agent: str,
-        place: Place, record_hash: bytes,
-    ) -> tuple[object, ...]:  # fmt: skip
+        self, call: ModelCall, usage: Usage | None, prompt: PromptFacts, agent: str
+    ) -> tuple[object, ...]:
+        """The row's values from `session_id` to `usage_json`."""
         session = self.session(call.session_id, agent, call.started_at_ms)
         return (
-            key, session, call.request_id, call.attempt, call.trace_id, call.turn_id,
+            session, call.request_id, call.attempt, call.trace_id, call.turn_id,
             call.query_source, lane_of(call.query_source, call.provider_id, call.model_id),
             call.provider_id, call.model_id, call.returned_model_id, call.model_json,
             call.started_at_ms, call.completed_at_ms, call.duration_ms, call.status,
@@ -206,8 +220,7 @@ class Records:
             usage.cache_read_tokens if usage else None,
             usage.cache_write_tokens if usage else None, usage.output_tokens if usage else None,
             usage.reasoning_tokens if usage else None, usage.convention if usage else "",
-            usage.reason if usage else "", usage.raw_json if usage else "", 0, record_hash,
-            place.source_id, place.line, place.offset_bytes,
+            usage.reason if usage else "", usage.raw_json if usage else "",
         )  # fmt: skip
 
     def log_event(self, event: LogEvent, agent: str, place: Place, record_hash: bytes) -> bool:
@@ -295,7 +308,8 @@ class Records:
                     "UPDATE requests SET started_at_ms = ? WHERE id = ?", (started, old[0])
                 )
             return
-        row = dict.fromkeys(_REQUEST_COLUMNS, "") | {
+        row: dict[str, object] = dict.fromkeys(_REQUEST_COLUMNS, "")
+        row |= {
             "key": key, "session_id": session, "request_id": event.request_id,
             "attempt": attempt, "trace_id": event.trace_id, "turn_id": event.turn_id,
             "query_source": event.query_source,
@@ -307,11 +321,7 @@ class Records:
             "notes_json": "[]", "from_log": 1, "record_hash": record_hash,
             "source_id": place.source_id, "line": place.line, "offset_bytes": place.offset_bytes,
         }  # fmt: skip
-        for name in (
-            "verified_from window_offset message_count node_id params_id input_tokens "
-            "fresh_tokens cache_read_tokens cache_write_tokens output_tokens reasoning_tokens"
-        ).split():
-            row[name] = None  # type: ignore[assignment]
+        row.update(dict.fromkeys(_UNKNOWN_IN_LOG))
         self._put_request(None, tuple(row[c] for c in _REQUEST_COLUMNS))
 
     def skipped(self, place: Place, skip: Skipped) -> None:
@@ -320,6 +330,21 @@ class Records:
             "INSERT OR IGNORE INTO skipped_lines VALUES (?, ?, ?, ?, ?, ?)",
             (place.source_id, place.line, place.offset_bytes, skip.kind, skip.reason, skip.excerpt),
         )
+
+
+def _record_hash(row: tuple[object, ...], prompt: PromptFacts, call: ModelCall) -> bytes:
+    """16 bytes over what a record says. Row ids are left out: they differ between databases."""
+    at = _REQUEST_COLUMNS.index("node_id") - 1
+    return digest(
+        _encode(
+            [
+                call.session_id, row[1:at], row[at + 2 :], call.params_json,
+                prompt.node.hash if prompt.node else None,
+                [(m.tier, m.index, m.block_index, m.ttl, m.scope) for m in prompt.markers],
+                [(b.kind, b.text, b.name, b.call_id) for b in call.response_blocks],
+            ]
+        )
+    )  # fmt: skip
 
 
 def _json_list(values: tuple[str, ...]) -> str:

@@ -34,9 +34,7 @@ class LoadedChain:
     messages: tuple[LoadedMessage, ...]
 
 
-def newest_chains(
-    connection: sqlite3.Connection, path: str, limit: int
-) -> Sequence[LoadedChain]:
+def newest_chains(connection: sqlite3.Connection, path: str, limit: int) -> Sequence[LoadedChain]:
     """The prompts of a file's newest records, oldest first."""
     rows = connection.execute(
         "SELECT r.node_id FROM requests r JOIN sources s ON s.id = r.source_id "
@@ -54,7 +52,7 @@ def _chain(connection: sqlite3.Connection, node_id: int) -> LoadedChain:
     rows = connection.execute(_CHAIN, (node_id,)).fetchall()
     for position, row in enumerate(rows):
         node = StoredNode(*row[:5])
-        block = StoredBlock(*row[7:11], is_system=row[11] == Tier.SYSTEM)
+        block = StoredBlock(row[7], row[8], row[9], row[10], row[11] == Tier.SYSTEM)
         if row[11] == Tier.TOOLS:
             root = node
             continue

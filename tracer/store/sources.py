@@ -92,3 +92,9 @@ def source_ref(
     if source_id is None or line is None:
         return None
     return SourceRef(paths.get(source_id, ""), line, offset_bytes or 0)
+
+
+def list_sources(connection: sqlite3.Connection) -> list[SourceRow]:
+    """Every segment of every file, by path, newest segment first."""
+    rows = connection.execute(f"SELECT {_COLUMNS} FROM sources ORDER BY path, segment DESC")
+    return [SourceRow(*row) for row in rows]

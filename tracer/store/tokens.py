@@ -46,9 +46,7 @@ def uncounted_total(connection: sqlite3.Connection, counter: str) -> int:
     return int(row[0])
 
 
-def store_counts(
-    connection: sqlite3.Connection, counter: str, counts: Sequence[CountRow]
-) -> None:
+def store_counts(connection: sqlite3.Connection, counter: str, counts: Sequence[CountRow]) -> None:
     """Store counts inside the caller's transaction."""
     connection.executemany(
         "INSERT OR IGNORE INTO block_tokens (block_id, counter, tokens, exact) VALUES (?, ?, ?, ?)",

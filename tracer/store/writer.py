@@ -16,6 +16,7 @@ from tracer.model.prompt import Block, Tier
 from tracer.tokens import estimate_tokens, utf16_length
 
 COMPRESS_FROM_CHARS = 4_000
+COMPRESSION_LEVEL = 4
 PREVIEW_CHARS = 160
 MAX_CACHED = 250_000
 
@@ -182,7 +183,9 @@ class Writer:
         text = block.text
         chars, estimate = utf16_length(text), estimate_tokens(text)
         data = text.encode("utf-8")
-        packed = zlib.compress(data, 6) if len(text) >= COMPRESS_FROM_CHARS else None
+        packed = (
+            zlib.compress(data, COMPRESSION_LEVEL) if len(text) >= COMPRESS_FROM_CHARS else None
+        )
         stored = StoredBlock(self._next_block, key, chars, estimate, block.tier is Tier.SYSTEM)
         self._next_block += 1
         self._new_blocks.append(

@@ -1,0 +1,1 @@
+"""The agents' own rules: one rule a file. Pure."""

@@ -1,0 +1,1 @@
+"""Comparing two prompts: common prefix, aligned changes, hunks. Pure."""

@@ -1,0 +1,244 @@
+"""What is found where, which logs are missing, and how to switch them on (formats/zcode.md 1-3)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tracer.errors import StoreError
+from tracer.formats import detect
+from tracer.model.views import DoctorFinding, DoctorReport
+from tracer.store.connect import open_reader
+from tracer.store.sources import list_sources
+from tracer.store.tokens import uncounted_total
+from tracer.tokens import DEFAULT_ENCODING
+
+HEAD_BYTES = 256 << 10
+TAIL_BYTES = 4 << 20
+KEPT_PRODUCTION_FILES = 3
+LOG_DAYS = 7
+
+_DEVELOPMENT = (
+    "Start the agent with ZCODE_RUNTIME_ENV=development: the log then goes to debug level and "
+    "model I/O to the debug folder, without rotation."
+)
+_KEEP = (
+    "Run `tracer ingest --watch` (or `tracer serve`) beside the agent, so that records are copied "
+    "before they are rotated away."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    path: Path
+    size_bytes: int
+    format: str
+
+
+def examine(root: Path, db_path: Path | None) -> DoctorReport:
+    """The report for one agent folder and, if it is named, one database."""
+    findings: list[DoctorFinding] = []
+    files: list[_File] = []
+    if not root.is_dir():
+        findings.append(
+            DoctorFinding(
+                "missing",
+                "The agent's folder was not found",
+                f"{root} does not exist.",
+                "Name the folder with --root (forks use another home folder), or name log files "
+                "directly: `tracer ingest FILE`.",
+            )
+        )
+    else:
+        logs, rollout, debug = (_files(root / name) for name in ("log", "rollout", "debug"))
+        files = [*logs, *rollout, *debug]
+        findings += [
+            _log_finding(logs),
+            _level_finding(logs),
+            _rollout_finding(rollout),
+            _debug_finding(debug),
+            *_other_findings(root, files),
+        ]
+    if db_path is not None:
+        findings += _database_findings(db_path)
+    return DoctorReport(
+        (str(root),), tuple(findings), tuple((str(f.path), f.format, f.size_bytes) for f in files)
+    )
+
+
+def _files(folder: Path) -> list[_File]:
+    if not folder.is_dir():
+        return []
+    found = []
+    for path in sorted(folder.glob("*.jsonl")):
+        try:
+            with path.open("rb") as file:
+                head = file.read(HEAD_BYTES)
+            log_format = detect(head)
+            found.append(
+                _File(path, path.stat().st_size, log_format.name if log_format else "unknown")
+            )
+        except OSError as error:
+            found.append(_File(path, 0, f"unreadable: {error.strerror}"))
+    return found
+
+
+def _total(files: Sequence[_File]) -> str:
+    size = sum(f.size_bytes for f in files)
+    count = f"{len(files)} file" + ("" if len(files) == 1 else "s")
+    return f"{count}, {size / 1e6:,.1f} MB"
+
+
+def _log_finding(files: Sequence[_File]) -> DoctorFinding:
+    if files:
+        return DoctorFinding(
+            "ok",
+            "Structured log",
+            f"{_total(files)}. The agent deletes files older than {LOG_DAYS} days; what was "
+            "ingested stays here.",
+        )
+    return DoctorFinding(
+        "missing",
+        "No structured log",
+        "Turns, retries, failures and compactions will not be shown.",
+        "The log folder can be moved by ZCODE_LOG_DIR: pass that folder to `tracer ingest`.",
+    )
+
+
+def _level_finding(files: Sequence[_File]) -> DoctorFinding:
+    built = snapshots = debug = False
+    for file in files[-2:]:
+        tail = _tail(file.path)
+        built = built or b'"context.built"' in tail
+        snapshots = snapshots or b'"context_usage_snapshot"' in tail
+        debug = debug or b'"level":"debug"' in tail
+    if built or snapshots:
+        return DoctorFinding(
+            "ok",
+            "Debug level is on",
+            "Sections (context.built) and context usage (context_usage_snapshot) are logged. Their "
+            "token numbers are redacted by default and recomputed here.",
+        )
+    if debug:
+        return DoctorFinding(
+            "note",
+            "Debug lines, but no context lines yet",
+            "context.built is written once a session and process, at its first turn.",
+        )
+    return DoctorFinding(
+        "missing",
+        "The log is at info level",
+        "Neither sections nor context usage are in it; prompts still come from model I/O.",
+        _DEVELOPMENT,
+    )
+
+
+def _tail(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - TAIL_BYTES))
+            return file.read(TAIL_BYTES)
+    except OSError:
+        return b""
+
+
+def _rollout_finding(files: Sequence[_File]) -> DoctorFinding:
+    if files:
+        return DoctorFinding(
+            "note" if len(files) >= KEPT_PRODUCTION_FILES else "ok",
+            "Model I/O, production",
+            f"{_total(files)}. The agent keeps {KEPT_PRODUCTION_FILES} files in all, subagents' "
+            "included, starts a file over at 64 MiB, and writes the last 64 messages of a long "
+            "prompt.",
+            _KEEP,
+        )
+    return DoctorFinding(
+        "missing",
+        "No model I/O in rollout",
+        "Without it there are no prompts and no usage. It is written after every attempt unless "
+        "the agent runs in test mode.",
+        "Make one request with the agent and look again; a development run writes to the debug "
+        "folder instead.",
+    )
+
+
+def _debug_finding(files: Sequence[_File]) -> DoctorFinding:
+    if files:
+        return DoctorFinding("ok", "Model I/O, development", f"{_total(files)}. No rotation.")
+    return DoctorFinding(
+        "note",
+        "No model I/O in debug",
+        "It exists only for development runs: 256 messages a line, no rotation. Whole prompts on "
+        "every line need the setting modelIoFullRetentionEnabled.",
+        _DEVELOPMENT,
+    )
+
+
+def _other_findings(root: Path, files: Sequence[_File]) -> list[DoctorFinding]:
+    findings = []
+    unknown = [f for f in files if f.format.startswith("un")]
+    if unknown:
+        findings.append(
+            DoctorFinding(
+                "note",
+                f"{len(unknown)} files of an unknown format",
+                ", ".join(f.path.name for f in unknown[:5]),
+                "If one is a known format with damaged first lines, name it: "
+                "`tracer ingest FILE --format NAME`.",
+            )
+        )
+    if (root / "db" / "db.sqlite").exists():
+        findings.append(
+            DoctorFinding(
+                "note",
+                "Session database found",
+                "db/db.sqlite holds titles, usage rows and todos; this version does not read it.",
+            )
+        )
+    return findings
+
+
+def _database_findings(db_path: Path) -> list[DoctorFinding]:
+    if not db_path.exists():
+        return [
+            DoctorFinding(
+                "note", "Nothing ingested yet", f"{db_path} does not exist.", "Run `tracer ingest`."
+            )
+        ]
+    try:
+        connection = open_reader(db_path)
+    except StoreError as error:
+        return [DoctorFinding("missing", "The database cannot be read", str(error))]
+    try:
+        sources = list_sources(connection)
+        skipped = sum(s.skipped for s in sources)
+        gone = sum(s.status == "missing" for s in sources)
+        uncounted = uncounted_total(connection, DEFAULT_ENCODING)
+    finally:
+        connection.close()
+    findings = [
+        DoctorFinding(
+            "ok",
+            "Database",
+            f"{db_path}, {db_path.stat().st_size / 1e6:,.1f} MB: {len(sources)} file segments, "
+            f"{sum(s.records for s in sources):,} records; {gone} of the files are no longer on "
+            "disk, their data is kept.",
+        )
+    ]
+    if skipped:
+        findings.append(
+            DoctorFinding(
+                "note",
+                f"{skipped:,} lines were left out",
+                "`tracer sources --skipped` lists each with its reason.",
+            )
+        )
+    if uncounted:
+        findings.append(
+            DoctorFinding(
+                "note",
+                f"{uncounted:,} blocks have no token count",
+                "Until they are counted, sizes are the agent's own estimate.",
+                "Run `tracer ingest` again.",
+            )
+        )
+    return findings

@@ -1,0 +1,117 @@
+"""What the log did not tell about a request, in words, and what that blocks."""
+
+from collections.abc import Sequence
+
+from tracer.model.prompt import Kind
+from tracer.model.views import ContextUsageView, Evidence, RequestSummary
+from tracer.store.reading import BlockRow, RequestRow
+
+_CARRY = {
+    "sequence": "They are carried over from the record right before, which ended where this one "
+    "begins; the log's writer compares samples only, so an edit in the middle can hide there.",
+    "earlier": "They are carried over from an earlier record of the file that ended where this "
+    "one begins: another process or another kind of call had written in between.",
+    "overlap": "They are carried over from an earlier record whose last messages agree with the "
+    "ones shown here; an edit further up would be invisible.",
+    "lost": "No earlier record fits, so their content is unknown.",
+}
+
+
+def evidence_of(
+    request: RequestSummary,
+    row: RequestRow,
+    blocks: Sequence[BlockRow],
+    uncounted: int,
+    usage: ContextUsageView | None,
+) -> tuple[Evidence, ...]:
+    """The gaps in what is known, most important first; empty where nothing is missing."""
+    found = [*_prompt_gaps(request, row, blocks), *_usage_gaps(request)]
+    if uncounted:
+        found.append(
+            Evidence(
+                "uncounted",
+                f"{uncounted:,} blocks are not counted yet",
+                "Their size is the agent's own estimate until the next ingest has counted them.",
+            )
+        )
+    if usage is not None and any(c.tokens_redacted for c in usage.categories):
+        found.append(
+            Evidence(
+                "redacted",
+                "The logger redacted the token numbers",
+                "It replaces every key with “token” in its name; ranges are computed from the "
+                "characters, which it keeps.",
+            )
+        )
+    return tuple(found)
+
+
+def _prompt_gaps(
+    request: RequestSummary, row: RequestRow, blocks: Sequence[BlockRow]
+) -> list[Evidence]:
+    if row.from_log:
+        return [
+            Evidence(
+                "log-only",
+                "Only the structured log knows this request",
+                "Its model I/O record was rotated away or never written: there is no prompt and no "
+                "usage. `tracer doctor` says how to keep such records.",
+            )
+        ]
+    if request.observed == "metadata":
+        return [
+            Evidence(
+                "metadata",
+                "The record carries no messages",
+                "Usage and times are known, the prompt is not; nothing can be compared.",
+            )
+        ]
+    found = []
+    if request.verified_from:
+        found.append(
+            Evidence(
+                "windowed",
+                f"Messages 0 to {request.verified_from - 1:,} are not in this request's own record",
+                _CARRY.get(request.carry, ""),
+            )
+        )
+    gaps = sum(b.span_messages for b in blocks if b.kind == Kind.GAP and b.span_messages)
+    if gaps:
+        found.append(
+            Evidence(
+                "gap",
+                f"{gaps:,} messages were never logged",
+                "They are drawn as a gap without a size; sums over the prompt leave them out.",
+            )
+        )
+    if any(b.kind == Kind.GAP and b.tier == "tools" for b in blocks):
+        found.append(
+            Evidence(
+                "no-tools",
+                "Tool schemas are not in the record",
+                "Only the tools' names were logged; their size and any change in them is unknown.",
+            )
+        )
+    return found
+
+
+def _usage_gaps(request: RequestSummary) -> list[Evidence]:
+    usage = request.usage
+    if usage is None or usage.input_tokens is None:
+        return [
+            Evidence(
+                "no-usage",
+                "No usage was reported",
+                "A failed or cancelled attempt reports none; unknown is not zero, so this request "
+                "is in no rate.",
+            )
+        ]
+    if usage.cache_read_tokens is None:
+        return [
+            Evidence(
+                "no-read",
+                "The cache read was not reported",
+                "What the provider read from its cache is unknown for this request.",
+            )
+        ]
+    return []
