@@ -5,23 +5,27 @@ lists over a path are therefore extended from the parent's, and each node is vis
 many requests carry it. Parents must come before their children.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Generic, NamedTuple, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from tracer.model.prompt import Part
 
 PARTS = tuple(Part)
-_PART_AT = {part: i for i, part in enumerate(PARTS)}
+_PART_AT: dict[str, int] = {part.value: i for i, part in enumerate(PARTS)}
+_N = len(PARTS)
+_LABELLED = frozenset(p.value for p in (Part.TOOLS, Part.CONTEXT, Part.REMINDER, Part.MCS))
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Link(Generic[T]):
+class Link(NamedTuple, Generic[T]):
     """A list that shares its beginning with other lists."""
 
     value: T
     before: "Link[T] | None"
+
+
+Mark: TypeAlias = tuple[Part, int | None, str]
+"""A reminder or MCS message: its part, its message index, its label."""
 
 
 def unlink(link: Link[T] | None) -> list[T]:
@@ -35,73 +39,129 @@ def unlink(link: Link[T] | None) -> list[T]:
 
 
 class ChainNode(NamedTuple):
-    """One node: its block's part and sizes. `tokens` is the BPE count where `counted`, else the
-    agent's estimate. `name` is a tool's name; `mark` is set for reminders and MCS messages."""
+    """One node and what a timeline needs of its block. `bpe_tokens` is None where the block is not
+    counted yet; `cum_*` are sums over the prefix that ends with the node."""
 
     id: int
     parent_id: int | None
+    block_id: int
     message_index: int | None
-    starts_message: bool
-    part: Part
+    block_index: int
+    part: str
     role: str
-    chars: int
-    tokens: int
-    counted: bool
-    name: str = ""
-    mark: str = ""
+    cum_chars: int
+    cum_estimate_tokens: int
+    bpe_tokens: int | None
 
 
-class Sums(NamedTuple):
-    """Over a path: per part (in the order of PARTS) blocks, chars and tokens; roles; what was not
-    counted; tool names, and the marked nodes as (part, message index, mark)."""
+def labelled_blocks(nodes: Sequence[ChainNode]) -> list[int]:
+    """The row ids of the blocks whose labels `path_sums` needs: tools, reminders, MCS messages."""
+    return sorted({node[2] for node in nodes if node[5] in _LABELLED})
 
-    depth: int
-    blocks: tuple[int, ...]
-    chars: tuple[int, ...]
-    tokens: tuple[int, ...]
-    uncounted: int
-    roles: dict[str, int]
-    tools: Link[str] | None
-    marks: Link[tuple[Part, int | None, str]] | None
-    parent_id: int | None
+
+class Sums:
+    """Over a path: blocks, chars and tokens per part (in the order of PARTS), messages per role,
+    blocks that are not counted, tool names, and the marked nodes.
+
+    Tokens are BPE counts, or the agent's estimate for a block that is not counted.
+    """
+
+    __slots__ = (
+        "_cum_chars",
+        "_cum_estimate",
+        "_roles",
+        "_values",
+        "depth",
+        "marks",
+        "parent_id",
+        "tools",
+        "uncounted",
+    )
+
+    def __init__(self, depth: int, values: list[int], roles: Sequence[str]) -> None:
+        self.depth = depth
+        self.uncounted = 0
+        self.tools: Link[str] | None = None
+        self.marks: Link[Mark] | None = None
+        self.parent_id: int | None = None
+        self._values = values
+        self._roles = roles
+        self._cum_chars = 0
+        self._cum_estimate = 0
+
+    def below(self, parent_id: int | None, cum_chars: int, cum_estimate: int) -> "Sums":
+        """A copy for a node whose parent has these sums."""
+        here = Sums(self.depth + 1, self._values.copy(), self._roles)
+        here.uncounted = self.uncounted
+        here.tools = self.tools
+        here.marks = self.marks
+        here.parent_id = parent_id
+        here._cum_chars = cum_chars
+        here._cum_estimate = cum_estimate
+        return here
+
+    @property
+    def blocks(self) -> list[int]:
+        """Blocks per part."""
+        return self._values[:_N]
+
+    @property
+    def chars(self) -> list[int]:
+        """UTF-16 units per part."""
+        return self._values[_N : 2 * _N]
+
+    @property
+    def tokens(self) -> list[int]:
+        """Tokens per part."""
+        return self._values[2 * _N : 3 * _N]
 
     @property
     def total_tokens(self) -> int:
         """Tokens of the whole path."""
         return sum(self.tokens)
 
+    @property
+    def roles(self) -> dict[str, int]:
+        """Messages per role, in the order in which roles first appear in the session."""
+        counts = zip(self._roles, self._values[3 * _N :], strict=False)
+        return {role: count for role, count in counts if count}
 
-_ZERO = (0,) * len(PARTS)
-EMPTY = Sums(0, _ZERO, _ZERO, _ZERO, 0, {}, None, None, None)
+
+EMPTY = Sums(0, [0] * (3 * _N), ())
 
 
-def path_sums(nodes: Iterable[ChainNode]) -> dict[int, Sums]:
-    """The sums of each node's path, by node id."""
-    sums: dict[int, Sums] = {}
+def path_sums(nodes: Sequence[ChainNode], labels: Mapping[int, str]) -> dict[int, Sums]:
+    """The sums of each node's path, by node id. `labels` gives a tool's name or a reminder's source
+    by block id; a gap has no label and is not a tool.
+
+    One list copy a node; the lists of tools and marks share their beginnings.
+    """
+    roles: dict[str, int] = {}
     for node in nodes:
-        above = sums[node.parent_id] if node.parent_id is not None else EMPTY
-        at = _PART_AT[node.part]
-        roles = above.roles
-        if node.starts_message and node.role:
-            roles = {**roles, node.role: roles.get(node.role, 0) + 1}
-        sums[node.id] = Sums(
-            above.depth + 1,
-            _add(above.blocks, at, 1),
-            _add(above.chars, at, node.chars),
-            _add(above.tokens, at, node.tokens),
-            above.uncounted + (not node.counted),
-            roles,
-            Link(node.name, above.tools) if node.name else above.tools,
-            Link((node.part, node.message_index, node.mark), above.marks)
-            if node.mark
-            else above.marks,
-            node.parent_id,
-        )
+        roles.setdefault(node[6], len(roles))
+    names = tuple(roles)
+    root = Sums(0, [0] * (3 * _N + len(roles)), names)
+    sums: dict[int, Sums] = {}
+    for row in nodes:
+        id_, parent_id, block_id, message_index, block_index, part, role, chars, estimate, bpe = row
+        above = root if parent_id is None else sums[parent_id]
+        here = sums[id_] = above.below(parent_id, chars, estimate)
+        at = _PART_AT[part]
+        values = here._values
+        values[at] += 1
+        values[at + _N] += chars - above._cum_chars
+        values[at + 2 * _N] += (estimate - above._cum_estimate) if bpe is None else bpe
+        if message_index is not None and block_index == 0 and role:
+            values[3 * _N + roles[role]] += 1
+        if part in _LABELLED:
+            label = labels.get(block_id, "")
+            if part != "tools":
+                here.marks = Link((Part(part), message_index, label), above.marks)
+            elif label:
+                here.tools = Link(label, above.tools)
+        if bpe is None and part != "gap":
+            here.uncounted += 1
     return sums
-
-
-def _add(values: tuple[int, ...], at: int, amount: int) -> tuple[int, ...]:
-    return (*values[:at], values[at] + amount, *values[at + 1 :])
 
 
 class PathWalker:

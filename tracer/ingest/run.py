@@ -29,7 +29,6 @@ from tracer.model.events import LogEvent, ModelCall
 from tracer.model.source import SkipKind, Skipped
 from tracer.model.views import FileResult, IngestResult, Progress, SkippedLine
 from tracer.store.connect import open_writer
-from tracer.store.reading import skipped_lines
 from tracer.store.records import MAX_STORED_SKIPS, PromptFacts, Records
 from tracer.store.restore import newest_chains
 from tracer.store.sources import (
@@ -39,6 +38,7 @@ from tracer.store.sources import (
     known_paths,
     mark_missing,
     save_source,
+    skipped_lines,
 )
 from tracer.store.writer import Place, Writer
 

@@ -27,7 +27,7 @@ from tracer.model.views import (
 from tracer.service.detail import build_detail
 from tracer.service.doctor import examine
 from tracer.service.paths import default_db_path, default_root
-from tracer.service.requests import NO_PROMPT, load_session, prompt_facts, summarise
+from tracer.service.requests import load_session, prompt_facts, summarise
 from tracer.service.sessions import summaries
 from tracer.service.sources import all_sources, one_source
 from tracer.service.timelines import build_timeline
@@ -151,12 +151,7 @@ class Service:
         with self._read() as connection:
             data = load_session(connection, _session_row(connection, session_id), prompts=True)
             return tuple(
-                summarise(
-                    data,
-                    session_id,
-                    seq,
-                    prompt_facts(data.sums[row.node_id]) if row.node_id in data.sums else NO_PROMPT,
-                )
+                summarise(data, session_id, seq, prompt_facts(data, row))
                 for seq, row in enumerate(data.rows, 1)
             )
 

@@ -26,21 +26,15 @@ from tracer.service.requests import (
     reminder_source,
     summarise,
 )
-from tracer.store.reading import (
-    BlockRow,
+from tracer.store.events import (
     EventRow,
-    RequestRow,
     attempt_events,
-    block_texts,
-    chain_ids,
     context_usage_rows,
     events_between,
-    prompt_blocks,
-    request_places,
-    request_texts,
-    response_blocks,
     session_events,
 )
+from tracer.store.prompts import BlockRow, block_texts, chain_ids, prompt_blocks, response_blocks
+from tracer.store.reading import RequestRow, request_places, request_texts
 from tracer.store.sources import source_ref
 from tracer.store.tokens import block_text
 from tracer.tokens import estimate_bounds

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from tracer.model.prompt import Kind
 from tracer.model.views import ContextUsageView, Evidence, RequestSummary
-from tracer.store.reading import BlockRow, RequestRow
+from tracer.store.prompts import BlockRow
+from tracer.store.reading import RequestRow
 
 _CARRY = {
     "sequence": "They are carried over from the record right before, which ended where this one "

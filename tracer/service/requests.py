@@ -2,29 +2,22 @@
 
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import msgspec
 
 from tracer.anatomy.sections import section_rule
 from tracer.assemble.attempts import AttemptFacts, Grouped, group_attempts
-from tracer.assemble.chains import ChainNode, Sums, path_sums, unlink
+from tracer.assemble.chains import Sums, labelled_blocks, path_sums, unlink
 from tracer.assemble.joins import SNAPSHOT_SLACK_MS
 from tracer.model.events import Status, WindowKind
-from tracer.model.prompt import Kind, Marker, Part
+from tracer.model.prompt import Marker, Part
 from tracer.model.source import SourceRef
 from tracer.model.usage import Convention, Usage
 from tracer.model.views import McsView, ReminderView, RequestSummary, SectionView
-from tracer.store.reading import (
-    CONVERSATIONS,
-    NodeRow,
-    RequestRow,
-    SectionRow,
-    session_markers,
-    session_nodes,
-    session_requests,
-    session_sections,
-)
+from tracer.store.events import SectionRow, session_sections
+from tracer.store.prompts import block_labels, session_nodes
+from tracer.store.reading import CONVERSATIONS, RequestRow, session_markers, session_requests
 from tracer.store.sources import source_paths
 
 UNKNOWN_SOURCE = "unknown"
@@ -49,7 +42,8 @@ NO_PROMPT = PromptFacts({}, (), (), ())
 
 @dataclass(frozen=True, slots=True)
 class SessionData:
-    """A session's rows, loaded once. `sums` holds the path sums of every node."""
+    """A session's rows, loaded once. `sums` holds the path sums of every node; most requests share
+    their list of tools, so `tool_names` keeps each list once."""
 
     rows: list[RequestRow]
     grouped: dict[str, Grouped]
@@ -57,6 +51,7 @@ class SessionData:
     sections: list[SectionRow]
     paths: dict[int, str]
     sums: dict[int, Sums]
+    tool_names: dict[int, tuple[str, ...]] = field(default_factory=dict)
 
 
 def load_session(connection: sqlite3.Connection, row_id: int, *, prompts: bool) -> SessionData:
@@ -68,7 +63,15 @@ def load_session(connection: sqlite3.Connection, row_id: int, *, prompts: bool) 
         markers=session_markers(connection, row_id),
         sections=session_sections(connection, row_id),
         paths=source_paths(connection),
-        sums=path_sums(map(chain_node, session_nodes(connection, row_id))) if prompts else {},
+        sums=_path_sums(connection, row_id) if prompts else {},
+    )
+
+
+def _path_sums(connection: sqlite3.Connection, row_id: int) -> dict[int, Sums]:
+    nodes = session_nodes(connection, row_id)
+    labels = block_labels(connection, labelled_blocks(nodes))
+    return path_sums(
+        nodes, {i: name or reminder_source(preview) for i, (name, preview) in labels.items()}
     )
 
 
@@ -82,35 +85,20 @@ def is_side_call(row: RequestRow) -> bool:
     return row.query_source not in CONVERSATIONS
 
 
-def chain_node(row: NodeRow) -> ChainNode:
-    """A node as the sums take it."""
-    part = Part(row.part)
-    counted = row.bpe_tokens is not None or row.kind == Kind.GAP
-    return ChainNode(
-        row.id,
-        row.parent_id,
-        row.message_index,
-        row.block_index == 0 and row.message_index is not None,
-        part,
-        row.role,
-        row.chars,
-        row.bpe_tokens if row.bpe_tokens is not None else row.estimate_tokens,
-        counted,
-        row.name if part is Part.TOOLS else "",
-        reminder_source(row.preview) if part in (Part.CONTEXT, Part.REMINDER, Part.MCS) else "",
-    )
-
-
 def reminder_source(preview: str) -> str:
     """The source of a wrapped reminder as far as its opening tells; else `unknown`."""
     body = preview.removeprefix("<system-reminder>").lstrip()
     return next((s for opening, s in _CONTEXT_SOURCES if body.startswith(opening)), UNKNOWN_SOURCE)
 
 
-def prompt_facts(sums: Sums | None) -> PromptFacts:
-    """What a prompt contains, from the sums of its path."""
+def prompt_facts(data: SessionData, row: RequestRow) -> PromptFacts:
+    """What a request's prompt contains, from the sums of its path."""
+    sums = data.sums.get(row.node_id) if row.node_id is not None else None
     if sums is None:
         return NO_PROMPT
+    tools = data.tool_names.get(id(sums.tools))
+    if tools is None:
+        tools = data.tool_names[id(sums.tools)] = tuple(unlink(sums.tools))
     reminders, mcs = [], []
     for part, message_index, source in unlink(sums.marks):
         if message_index is None:
@@ -119,7 +107,7 @@ def prompt_facts(sums: Sums | None) -> PromptFacts:
             mcs.append(McsView(message_index, ()))
         else:
             reminders.append(ReminderView(source, "reminder", message_index))
-    return PromptFacts(sums.roles, tuple(unlink(sums.tools)), tuple(reminders), tuple(mcs))
+    return PromptFacts(sums.roles, tools, tuple(reminders), tuple(mcs))
 
 
 def summarise(data: SessionData, session_id: str, seq: int, prompt: PromptFacts) -> RequestSummary:

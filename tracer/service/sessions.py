@@ -4,12 +4,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from tracer.model.views import SessionSummary, SparkPoint, UsageTotals
-from tracer.store.reading import (
-    SessionRow,
-    models_and_lanes,
-    sessions_by_id,
-    spark_rows,
-)
+from tracer.store.reading import SessionRow, models_and_lanes, sessions_by_id, spark_rows
 
 SPARK_BARS = 40
 

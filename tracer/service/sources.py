@@ -4,9 +4,8 @@ import sqlite3
 
 from tracer.errors import NotFoundError
 from tracer.model.views import SourceView
-from tracer.store.reading import skipped_lines, source_sessions
 from tracer.store.records import MAX_STORED_SKIPS
-from tracer.store.sources import SourceRow, list_sources
+from tracer.store.sources import SourceRow, list_sources, skipped_lines, source_sessions
 
 
 def all_sources(connection: sqlite3.Connection, *, skipped_limit: int) -> tuple[SourceView, ...]:

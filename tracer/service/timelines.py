@@ -15,8 +15,8 @@ from tracer.model.views import (
     TimelineEvent,
     TurnSpan,
 )
-from tracer.service.requests import NO_PROMPT, SessionData, prompt_facts, summarise
-from tracer.store.reading import EventRow, session_events
+from tracer.service.requests import SessionData, prompt_facts, summarise
+from tracer.store.events import EventRow, session_events
 
 _MARKED_EVENTS = (
     "compact.*",
@@ -65,7 +65,7 @@ def _columns(data: SessionData, session_id: str) -> tuple[TimelineColumn, ...]:
     columns = []
     for seq, row in enumerate(data.rows, 1):
         sums = data.sums.get(row.node_id) if row.node_id is not None else None
-        request = summarise(data, session_id, seq, prompt_facts(sums) if sums else NO_PROMPT)
+        request = summarise(data, session_id, seq, prompt_facts(data, row))
         if sums is None or row.node_id is None:
             columns.append(TimelineColumn(request, (), 0, 0, False))
             continue
@@ -90,17 +90,11 @@ def part_sizes(sums: Sums, shared: Sums) -> tuple[PartSize, ...]:
     """The sizes of a prompt's parts in stacking order; `shared` is the prefix it has in common with
     the prompt before it."""
     counted = sums.uncounted == 0
+    per_part = zip(PARTS, sums.blocks, sums.chars, sums.tokens, shared.tokens, strict=True)
     return tuple(
-        PartSize(
-            part,
-            sums.blocks[i],
-            sums.chars[i],
-            sums.tokens[i],
-            sums.tokens[i] - shared.tokens[i],
-            counted,
-        )
-        for i, part in enumerate(PARTS)
-        if sums.blocks[i]
+        PartSize(part, blocks, chars, tokens, tokens - before, counted)
+        for part, blocks, chars, tokens, before in per_part
+        if blocks
     )
 
 

@@ -56,7 +56,8 @@ _M001 = (
     # The sessions list runs by last activity; children are looked up from their parent's page.
     "CREATE INDEX idx_sessions_last ON sessions(last_at_ms)",
     "CREATE INDEX idx_sessions_parent ON sessions(parent_session_id)",
-    # A block's content, stored once. Long texts are zlib-compressed (`text_zlib`).
+    # A block, stored once whatever the number of requests that carry it. Its text is apart, so
+    # that what a timeline reads stays small.
     """CREATE TABLE blocks (
   id INTEGER PRIMARY KEY,
   wire_hash BLOB NOT NULL UNIQUE,
@@ -73,13 +74,17 @@ _M001 = (
   estimate_tokens INTEGER NOT NULL,
   span_messages INTEGER NOT NULL,
   preview TEXT NOT NULL,
-  text TEXT,
-  text_zlib BLOB,
   extra_json TEXT NOT NULL,
   message_json TEXT NOT NULL,
   source_id INTEGER REFERENCES sources(id),
   line INTEGER,
   offset_bytes INTEGER
+) STRICT""",
+    # Long texts are zlib-compressed (`text_zlib`), short ones are plain (`text`).
+    """CREATE TABLE block_texts (
+  block_id INTEGER PRIMARY KEY REFERENCES blocks(id),
+  text TEXT,
+  text_zlib BLOB
 ) STRICT""",
     """CREATE TABLE block_tokens (
   block_id INTEGER NOT NULL REFERENCES blocks(id),
@@ -89,7 +94,8 @@ _M001 = (
   PRIMARY KEY (block_id, counter)
 ) STRICT, WITHOUT ROWID""",
     # A prompt is a chain of nodes; a request points at its last one. A parent's id is always
-    # smaller than its children's.
+    # smaller than its children's. `part` and `role` repeat the block's: a timeline reads the nodes
+    # of a whole session and no blocks.
     """CREATE TABLE nodes (
   id INTEGER PRIMARY KEY,
   hash BLOB NOT NULL UNIQUE,
@@ -98,6 +104,8 @@ _M001 = (
   depth INTEGER NOT NULL,
   message_index INTEGER,
   block_index INTEGER NOT NULL,
+  part TEXT NOT NULL,
+  role TEXT NOT NULL,
   cum_chars INTEGER NOT NULL,
   cum_estimate_tokens INTEGER NOT NULL
 ) STRICT""",
@@ -286,11 +294,12 @@ LEFT JOIN block_tokens t ON t.block_id = b.id""",
     """CREATE VIEW v_sections AS
 SELECT s.session_id, e.turn_id,
   strftime('%Y-%m-%dT%H:%M:%fZ', e.at_ms / 1000.0, 'unixepoch') AS logged_at,
-  c.position, c.source, c.name, c.chars, c.tokens AS logged_tokens, b.estimate_tokens, b.text
+  c.position, c.source, c.name, c.chars, c.tokens AS logged_tokens, b.estimate_tokens, x.text
 FROM context_sections c
 JOIN log_events e ON e.id = c.event_id
 LEFT JOIN sessions s ON s.id = e.session_id
-LEFT JOIN blocks b ON b.id = c.block_id""",
+LEFT JOIN blocks b ON b.id = c.block_id
+LEFT JOIN block_texts x ON x.block_id = c.block_id""",
     """CREATE VIEW v_log AS
 SELECT strftime('%Y-%m-%dT%H:%M:%fZ', e.at_ms / 1000.0, 'unixepoch') AS at, e.level, e.event,
   e.message, s.session_id, e.turn_id, e.request_id, e.attempt, e.duration_ms, e.status,

@@ -1,22 +1,10 @@
-"""Reading: each function is one query (or one a table), and returns plain records.
-
-The chain of a request is walked by a recursive query; the nodes of a whole session are loaded at
-once (`session_nodes`), never path by path.
-"""
+"""Reading sessions and requests: each function is one query, and returns plain records."""
 
 import sqlite3
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from tracer.model.prompt import Marker, Tier
-from tracer.model.views import SkippedLine
-from tracer.tokens import DEFAULT_ENCODING
-
-_UP = """WITH RECURSIVE up(id) AS (
-  VALUES (?1)
-  UNION ALL
-  SELECT n.parent_id FROM up JOIN nodes n ON n.id = up.id WHERE n.parent_id IS NOT NULL
-)"""
 
 
 class SessionRow(NamedTuple):
@@ -91,77 +79,9 @@ class RequestRow(NamedTuple):
     offset_bytes: int
 
 
-class NodeRow(NamedTuple):
-    """One node of a session's prompts, with what a timeline needs of its block."""
-
-    id: int
-    parent_id: int | None
-    depth: int
-    message_index: int | None
-    block_index: int
-    part: str
-    role: str
-    kind: str
-    name: str
-    chars: int
-    estimate_tokens: int
-    bpe_tokens: int | None
-    preview: str
-
-
-class BlockRow(NamedTuple):
-    """One block of a prompt, in order; texts are loaded apart."""
-
-    node_id: int
-    depth: int
-    message_index: int | None
-    block_index: int
-    block_id: int
-    wire_hash: bytes
-    tier: str
-    role: str
-    kind: str
-    part: str
-    name: str
-    call_id: str
-    chars: int
-    bytes: int
-    estimate_tokens: int
-    bpe_tokens: int | None
-    exact: int | None
-    span_messages: int
-    preview: str
-    extra_json: str
-    source_id: int | None
-    line: int | None
-    offset_bytes: int | None
-    shape: str
-    message_json: str
-
-
-class EventRow(NamedTuple):
-    """One log event."""
-
-    id: int
-    at_ms: int | None
-    level: str
-    event: str
-    message: str
-    turn_id: str
-    span_id: str
-    duration_ms: int | None
-    status: str
-    request_id: str
-    attempt: int | None
-    context_json: str
-    error_json: str
-    source_id: int
-    line: int
-    offset_bytes: int
-
-
 # Calls that are the conversation itself; all others are side calls (title, compaction, ...).
 CONVERSATIONS = ("main_turn", "subagent", "workflow_child", "")
+
 _MAIN = "('main_turn', 'subagent', 'workflow_child', '')"
 
 _SESSIONS = f"""SELECT s.id, s.session_id, s.agent, s.title, s.project, s.parent_session_id,
@@ -179,8 +99,6 @@ _REQUESTS = f"""SELECT {
     ", ".join("s.session_id" if c == "session_id" else f"r.{c}" for c in RequestRow._fields)
 }
 FROM requests r JOIN sessions s ON s.id = r.session_id"""
-
-_EVENTS = f"SELECT {', '.join('e.' + c for c in EventRow._fields)} FROM log_events e"
 
 
 def session_ids(
@@ -325,171 +243,13 @@ def session_markers(connection: sqlite3.Connection, row_id: int) -> dict[int, li
         "m.tier_index, m.block_index",
         (row_id,),
     )
-    for request, tier, *rest in rows:
-        found.setdefault(request, []).append(Marker(Tier(tier), *rest))
+    made: dict[tuple[object, ...], Marker] = {}  # most requests mark the same system blocks
+    for row in rows:
+        marker = made.get(row[1:])
+        if marker is None:
+            marker = made[row[1:]] = Marker(Tier(row[1]), *row[2:])
+        found.setdefault(row[0], []).append(marker)
     return found
-
-
-def session_nodes(connection: sqlite3.Connection, row_id: int) -> list[NodeRow]:
-    """Every node of a session's prompts, each once, parents before children."""
-    rows = connection.execute(
-        """WITH RECURSIVE up(id) AS (
-  SELECT node_id FROM requests WHERE session_id = ?1 AND node_id IS NOT NULL
-  UNION
-  SELECT n.parent_id FROM up JOIN nodes n ON n.id = up.id WHERE n.parent_id IS NOT NULL
-)
-SELECT n.id, n.parent_id, n.depth, n.message_index, n.block_index, b.part, b.role, b.kind, b.name,
-  b.chars, b.estimate_tokens, t.tokens,
-  CASE WHEN b.part IN ('context', 'reminder', 'mcs') THEN b.preview ELSE '' END
-FROM up JOIN nodes n ON n.id = up.id JOIN blocks b ON b.id = n.block_id
-LEFT JOIN block_tokens t ON t.block_id = b.id AND t.counter = ?2
-ORDER BY n.id""",
-        (row_id, DEFAULT_ENCODING),
-    )
-    return [NodeRow(*row) for row in rows]
-
-
-_BLOCK_COLUMNS = """n.id, n.depth, n.message_index, n.block_index, b.id, b.wire_hash, b.tier,
-  b.role, b.kind, b.part, b.name, b.call_id, b.chars, b.bytes, b.estimate_tokens, t.tokens, t.exact,
-  b.span_messages, b.preview, b.extra_json, b.source_id, b.line, b.offset_bytes, b.shape,
-  b.message_json"""
-
-
-def prompt_blocks(connection: sqlite3.Connection, node_id: int) -> list[BlockRow]:
-    """All blocks of a prompt, in order."""
-    rows = connection.execute(
-        f"{_UP} SELECT {_BLOCK_COLUMNS} FROM up JOIN nodes n ON n.id = up.id "
-        "JOIN blocks b ON b.id = n.block_id "
-        "LEFT JOIN block_tokens t ON t.block_id = b.id AND t.counter = ?2 ORDER BY n.depth",
-        (node_id, DEFAULT_ENCODING),
-    )
-    return [BlockRow(*row) for row in rows]
-
-
-def chain_ids(connection: sqlite3.Connection, node_id: int) -> list[int]:
-    """The node ids of a prompt, first block first."""
-    rows = connection.execute(f"{_UP} SELECT id FROM up", (node_id,)).fetchall()
-    return [row[0] for row in reversed(rows)]
-
-
-def response_blocks(connection: sqlite3.Connection, request_row: int) -> list[BlockRow]:
-    """The blocks that the model answered with; depth is the position."""
-    columns = _BLOCK_COLUMNS.replace("n.id, n.depth, n.message_index, n.block_index", "0, "
-                                     "p.position, NULL, p.position")  # fmt: skip
-    rows = connection.execute(
-        f"SELECT {columns} FROM response_blocks p JOIN blocks b ON b.id = p.block_id "
-        "LEFT JOIN block_tokens t ON t.block_id = b.id AND t.counter = ?2 "
-        "WHERE p.request_id = ?1 ORDER BY p.position",
-        (request_row, DEFAULT_ENCODING),
-    )
-    return [BlockRow(*row) for row in rows]
-
-
-def block_texts(
-    connection: sqlite3.Connection, ids: Sequence[int]
-) -> dict[int, tuple[str | None, bytes | None]]:
-    """The two text columns of blocks, by row id."""
-    found: dict[int, tuple[str | None, bytes | None]] = {}
-    for start in range(0, len(ids), 500):
-        some = ids[start : start + 500]
-        marks = ",".join("?" * len(some))
-        rows = connection.execute(
-            f"SELECT id, text, text_zlib FROM blocks WHERE id IN ({marks})", tuple(some)
-        )
-        found.update({row[0]: (row[1], row[2]) for row in rows})
-    return found
-
-
-def session_events(
-    connection: sqlite3.Connection, row_id: int, names: Sequence[str]
-) -> list[EventRow]:
-    """A session's log events with one of these names (a trailing `*` matches any ending)."""
-    wheres = " OR ".join("e.event GLOB ?" for _ in names)
-    rows = connection.execute(
-        f"{_EVENTS} WHERE e.session_id = ? AND ({wheres}) ORDER BY e.at_ms, e.source_id, e.line",
-        (row_id, *names),
-    )
-    return [EventRow(*row) for row in rows]
-
-
-def attempt_events(connection: sqlite3.Connection, request_id: str) -> list[EventRow]:
-    """The log events that name an attempt's request id."""
-    if not request_id:
-        return []
-    rows = connection.execute(
-        f"{_EVENTS} WHERE e.request_id = ? AND e.request_id <> '' "
-        "ORDER BY e.at_ms, e.source_id, e.line",
-        (request_id,),
-    )
-    return [EventRow(*row) for row in rows]
-
-
-def events_between(
-    connection: sqlite3.Connection, row_id: int, from_ms: int, to_ms: int, limit: int
-) -> list[EventRow]:
-    """A session's log events in a span of time."""
-    rows = connection.execute(
-        f"{_EVENTS} WHERE e.session_id = ? AND e.at_ms BETWEEN ? AND ? "
-        "ORDER BY e.at_ms, e.source_id, e.line LIMIT ?",
-        (row_id, from_ms, to_ms, limit),
-    )
-    return [EventRow(*row) for row in rows]
-
-
-class SectionRow(NamedTuple):
-    """One section of a `context.built` line."""
-
-    event_id: int
-    at_ms: int | None
-    name: str
-    source: str
-    chars: int | None
-    tokens: int | None
-    estimate_tokens: int | None
-    block_id: int | None
-
-
-def session_sections(connection: sqlite3.Connection, row_id: int) -> list[SectionRow]:
-    """The sections of a session's `context.built` lines, by time and position."""
-    rows = connection.execute(
-        "SELECT c.event_id, e.at_ms, c.name, c.source, c.chars, c.tokens, b.estimate_tokens, "
-        "c.block_id FROM context_sections c JOIN log_events e ON e.id = c.event_id "
-        "LEFT JOIN blocks b ON b.id = c.block_id WHERE e.session_id = ? "
-        "ORDER BY e.at_ms, c.event_id, c.position",
-        (row_id,),
-    )
-    return [SectionRow(*row) for row in rows]
-
-
-class UsageRow(NamedTuple):
-    """One row of a context-usage report."""
-
-    scope: str
-    name: str
-    source: str
-    chars: int | None
-    tokens: int | None
-    tokens_redacted: int
-
-
-def context_usage_rows(connection: sqlite3.Connection, event_id: int) -> list[UsageRow]:
-    """A context-usage report: its total, its categories, its roles."""
-    rows = connection.execute(
-        "SELECT scope, name, source, chars, tokens, tokens_redacted FROM context_usage "
-        "WHERE event_id = ? ORDER BY scope, position",
-        (event_id,),
-    )
-    return [UsageRow(*row) for row in rows]
-
-
-def skipped_lines(connection: sqlite3.Connection, source_id: int, limit: int) -> list[SkippedLine]:
-    """The first skipped lines of a file's segment."""
-    rows = connection.execute(
-        "SELECT line, offset_bytes, kind, reason, excerpt FROM skipped_lines "
-        "WHERE source_id = ? ORDER BY line LIMIT ?",
-        (source_id, limit),
-    )
-    return [SkippedLine(*row) for row in rows]
 
 
 def request_places(connection: sqlite3.Connection, request_row: int) -> list[tuple[int, int, int]]:
@@ -499,15 +259,3 @@ def request_places(connection: sqlite3.Connection, request_row: int) -> list[tup
         "ORDER BY source_id, line",
         (request_row,),
     ).fetchall()
-
-
-def source_sessions(connection: sqlite3.Connection) -> dict[int, list[str]]:
-    """The sessions that each source holds requests of."""
-    found: dict[int, list[str]] = {}
-    rows = connection.execute(
-        "SELECT DISTINCT r.source_id, s.session_id FROM requests r "
-        "JOIN sessions s ON s.id = r.session_id ORDER BY r.source_id, s.session_id"
-    )
-    for source, session in rows:
-        found.setdefault(source, []).append(session)
-    return found

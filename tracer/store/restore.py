@@ -13,7 +13,7 @@ _CHAIN = """WITH RECURSIVE up(id) AS (
   SELECT n.parent_id FROM up JOIN nodes n ON n.id = up.id WHERE n.parent_id IS NOT NULL
 )
 SELECT n.id, n.hash, n.depth, n.cum_chars, n.cum_estimate_tokens, n.message_index, n.block_index,
-  b.id, b.wire_hash, b.chars, b.estimate_tokens, b.tier, b.kind, b.span_messages
+  b.id, b.wire_hash, b.chars, b.estimate_tokens, b.tier, b.kind, b.span_messages, b.part, b.role
 FROM up JOIN nodes n ON n.id = up.id JOIN blocks b ON b.id = n.block_id ORDER BY n.depth"""
 
 
@@ -52,7 +52,8 @@ def _chain(connection: sqlite3.Connection, node_id: int) -> LoadedChain:
     rows = connection.execute(_CHAIN, (node_id,)).fetchall()
     for position, row in enumerate(rows):
         node = StoredNode(*row[:5])
-        block = StoredBlock(row[7], row[8], row[9], row[10], row[11] == Tier.SYSTEM)
+        is_system = row[11] == Tier.SYSTEM
+        block = StoredBlock(row[7], row[8], row[9], row[10], is_system, row[14], row[15])
         if row[11] == Tier.TOOLS:
             root = node
             continue

@@ -1,9 +1,10 @@
-"""Files as the database knows them: segments, offsets, fingerprints."""
+"""Files as the database knows them: segments, offsets, fingerprints, skipped lines."""
 
 import sqlite3
 from dataclasses import dataclass
 
 from tracer.model.source import SourceRef
+from tracer.model.views import SkippedLine
 
 
 @dataclass(slots=True)
@@ -98,3 +99,25 @@ def list_sources(connection: sqlite3.Connection) -> list[SourceRow]:
     """Every segment of every file, by path, newest segment first."""
     rows = connection.execute(f"SELECT {_COLUMNS} FROM sources ORDER BY path, segment DESC")
     return [SourceRow(*row) for row in rows]
+
+
+def skipped_lines(connection: sqlite3.Connection, source_id: int, limit: int) -> list[SkippedLine]:
+    """The first skipped lines of a file's segment."""
+    rows = connection.execute(
+        "SELECT line, offset_bytes, kind, reason, excerpt FROM skipped_lines "
+        "WHERE source_id = ? ORDER BY line LIMIT ?",
+        (source_id, limit),
+    )
+    return [SkippedLine(*row) for row in rows]
+
+
+def source_sessions(connection: sqlite3.Connection) -> dict[int, list[str]]:
+    """The sessions that each source holds requests of."""
+    found: dict[int, list[str]] = {}
+    rows = connection.execute(
+        "SELECT DISTINCT r.source_id, s.session_id FROM requests r "
+        "JOIN sessions s ON s.id = r.session_id ORDER BY r.source_id, s.session_id"
+    )
+    for source, session in rows:
+        found.setdefault(source, []).append(session)
+    return found

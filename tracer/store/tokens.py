@@ -28,7 +28,8 @@ def uncounted_blocks(
 ) -> list[UncountedBlock]:
     """The next blocks after `after_id` that this counter has not counted, by id."""
     rows = connection.execute(
-        "SELECT b.id, b.text, b.text_zlib FROM blocks b WHERE b.id > ?1 AND b.kind <> ?2 AND "
+        "SELECT b.id, x.text, x.text_zlib FROM blocks b JOIN block_texts x ON x.block_id = b.id "
+        "WHERE b.id > ?1 AND b.kind <> ?2 AND "
         "NOT EXISTS (SELECT 1 FROM block_tokens t WHERE t.block_id = b.id AND t.counter = ?3) "
         "ORDER BY b.id LIMIT ?4",
         (after_id, Kind.GAP, counter, limit),

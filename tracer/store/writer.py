@@ -20,8 +20,9 @@ COMPRESSION_LEVEL = 4
 PREVIEW_CHARS = 160
 MAX_CACHED = 250_000
 
-_INSERT_BLOCK = f"INSERT INTO blocks VALUES ({','.join('?' * 22)})"
-_INSERT_NODE = f"INSERT INTO nodes VALUES ({','.join('?' * 9)})"
+_INSERT_BLOCK = f"INSERT INTO blocks VALUES ({','.join('?' * 20)})"
+_INSERT_TEXT = "INSERT INTO block_texts VALUES (?, ?, ?)"
+_INSERT_NODE = f"INSERT INTO nodes VALUES ({','.join('?' * 11)})"
 
 
 class Place(NamedTuple):
@@ -41,6 +42,8 @@ class StoredBlock:
     chars: int
     estimate_tokens: int
     is_system: bool
+    part: str
+    role: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,7 @@ class Writer:
         self._nodes: dict[tuple[int, int, bool], StoredNode] = {}
         self._params: dict[bytes, int] = {}
         self._new_blocks: list[tuple[object, ...]] = []
+        self._new_texts: list[tuple[int, str | None, bytes | None]] = []
         self._new_nodes: list[tuple[object, ...]] = []
         self._next_block = self._next_node = 0
         self.generation = 0
@@ -86,6 +90,7 @@ class Writer:
         if self.connection.in_transaction:
             self.connection.execute("ROLLBACK")
         self._new_blocks.clear()
+        self._new_texts.clear()
         self._new_nodes.clear()
         self.forget()
 
@@ -100,7 +105,9 @@ class Writer:
         """Insert what the batch has collected so far."""
         if self._new_blocks:
             self.connection.executemany(_INSERT_BLOCK, self._new_blocks)
+            self.connection.executemany(_INSERT_TEXT, self._new_texts)
             self._new_blocks.clear()
+            self._new_texts.clear()
         if self._new_nodes:
             self.connection.executemany(_INSERT_NODE, self._new_nodes)
             self._new_nodes.clear()
@@ -149,6 +156,8 @@ class Writer:
                     stored.depth,
                     message_index,
                     block_index,
+                    block.part,
+                    block.role,
                     stored.cum_chars,
                     stored.cum_estimate_tokens,
                 )
@@ -175,9 +184,12 @@ class Writer:
 
     def _load_block(self, key: bytes) -> StoredBlock | None:
         row = self.connection.execute(
-            "SELECT id, chars, estimate_tokens, tier FROM blocks WHERE wire_hash = ?", (key,)
+            "SELECT id, chars, estimate_tokens, tier, part, role FROM blocks WHERE wire_hash = ?",
+            (key,),
         ).fetchone()
-        return StoredBlock(row[0], key, row[1], row[2], row[3] == Tier.SYSTEM) if row else None
+        if row is None:
+            return None
+        return StoredBlock(row[0], key, row[1], row[2], row[3] == Tier.SYSTEM, row[4], row[5])
 
     def _add_block(self, key: bytes, block: Block, place: Place | None) -> StoredBlock:
         text = block.text
@@ -186,8 +198,10 @@ class Writer:
         packed = (
             zlib.compress(data, COMPRESSION_LEVEL) if len(text) >= COMPRESS_FROM_CHARS else None
         )
-        stored = StoredBlock(self._next_block, key, chars, estimate, block.tier is Tier.SYSTEM)
+        part, is_system = part_of(block), block.tier is Tier.SYSTEM
+        stored = StoredBlock(self._next_block, key, chars, estimate, is_system, part, block.role)
         self._next_block += 1
+        self._new_texts.append((stored.id, None if packed else text, packed))
         self._new_blocks.append(
             (
                 stored.id,
@@ -196,7 +210,7 @@ class Writer:
                 block.tier,
                 block.role,
                 block.kind,
-                part_of(block),
+                part,
                 block.shape,
                 block.name,
                 block.call_id,
@@ -205,8 +219,6 @@ class Writer:
                 estimate,
                 block.span_messages,
                 preview(text),
-                None if packed is not None else text,
-                packed,
                 block.extra_json,
                 block.message_json,
                 place.source_id if place else None,

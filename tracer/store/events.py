@@ -1,0 +1,111 @@
+"""Reading log events, and the context reports that some of them carry."""
+
+import sqlite3
+from collections.abc import Sequence
+from typing import NamedTuple
+
+
+class EventRow(NamedTuple):
+    """One log event."""
+
+    id: int
+    at_ms: int | None
+    level: str
+    event: str
+    message: str
+    turn_id: str
+    span_id: str
+    duration_ms: int | None
+    status: str
+    request_id: str
+    attempt: int | None
+    context_json: str
+    error_json: str
+    source_id: int
+    line: int
+    offset_bytes: int
+
+
+class SectionRow(NamedTuple):
+    """One section of a `context.built` line."""
+
+    event_id: int
+    at_ms: int | None
+    name: str
+    source: str
+    chars: int | None
+    tokens: int | None
+    estimate_tokens: int | None
+    block_id: int | None
+
+
+class UsageRow(NamedTuple):
+    """One row of a context-usage report."""
+
+    scope: str
+    name: str
+    source: str
+    chars: int | None
+    tokens: int | None
+    tokens_redacted: int
+
+
+_EVENTS = f"SELECT {', '.join('e.' + c for c in EventRow._fields)} FROM log_events e"
+
+
+def session_events(
+    connection: sqlite3.Connection, row_id: int, names: Sequence[str]
+) -> list[EventRow]:
+    """A session's log events with one of these names (a trailing `*` matches any ending)."""
+    wheres = " OR ".join("e.event GLOB ?" for _ in names)
+    rows = connection.execute(
+        f"{_EVENTS} WHERE e.session_id = ? AND ({wheres}) ORDER BY e.at_ms, e.source_id, e.line",
+        (row_id, *names),
+    )
+    return [EventRow(*row) for row in rows]
+
+
+def attempt_events(connection: sqlite3.Connection, request_id: str) -> list[EventRow]:
+    """The log events that name an attempt's request id."""
+    if not request_id:
+        return []
+    rows = connection.execute(
+        f"{_EVENTS} WHERE e.request_id = ? AND e.request_id <> '' "
+        "ORDER BY e.at_ms, e.source_id, e.line",
+        (request_id,),
+    )
+    return [EventRow(*row) for row in rows]
+
+
+def events_between(
+    connection: sqlite3.Connection, row_id: int, from_ms: int, to_ms: int, limit: int
+) -> list[EventRow]:
+    """A session's log events in a span of time."""
+    rows = connection.execute(
+        f"{_EVENTS} WHERE e.session_id = ? AND e.at_ms BETWEEN ? AND ? "
+        "ORDER BY e.at_ms, e.source_id, e.line LIMIT ?",
+        (row_id, from_ms, to_ms, limit),
+    )
+    return [EventRow(*row) for row in rows]
+
+
+def session_sections(connection: sqlite3.Connection, row_id: int) -> list[SectionRow]:
+    """The sections of a session's `context.built` lines, by time and position."""
+    rows = connection.execute(
+        "SELECT c.event_id, e.at_ms, c.name, c.source, c.chars, c.tokens, b.estimate_tokens, "
+        "c.block_id FROM context_sections c JOIN log_events e ON e.id = c.event_id "
+        "LEFT JOIN blocks b ON b.id = c.block_id WHERE e.session_id = ? "
+        "ORDER BY e.at_ms, c.event_id, c.position",
+        (row_id,),
+    )
+    return [SectionRow(*row) for row in rows]
+
+
+def context_usage_rows(connection: sqlite3.Connection, event_id: int) -> list[UsageRow]:
+    """A context-usage report: its total, its categories, its roles."""
+    rows = connection.execute(
+        "SELECT scope, name, source, chars, tokens, tokens_redacted FROM context_usage "
+        "WHERE event_id = ? ORDER BY scope, position",
+        (event_id,),
+    )
+    return [UsageRow(*row) for row in rows]
