@@ -24,10 +24,11 @@ from tracer.model.views import (
     SourceView,
     Timeline,
 )
+from tracer.service.cached import RevisionCache
 from tracer.service.detail import build_detail
 from tracer.service.doctor import examine
 from tracer.service.paths import default_db_path, default_root
-from tracer.service.requests import load_session, prompt_facts, summarise
+from tracer.service.requests import SessionData, load_session, prompt_facts, summarise
 from tracer.service.sessions import summaries
 from tracer.service.sources import all_sources, one_source
 from tracer.service.timelines import build_timeline
@@ -114,6 +115,8 @@ class Service:
 
     def __init__(self, db_path: Path) -> None:
         self.db_path = db_path
+        self._rows: RevisionCache[SessionData] = RevisionCache()
+        self._timelines: RevisionCache[Timeline] = RevisionCache()
 
     @contextmanager
     def _read(self) -> Iterator[sqlite3.Connection]:
@@ -159,10 +162,9 @@ class Service:
         """A session's timeline. Raises NotFoundError."""
         with self._read() as connection:
             row_id = _session_row(connection, session_id)
-            ids = [row_id, *child_ids(connection, session_id)]
-            session, *children = summaries(connection, ids, sparks=False)
-            data = load_session(connection, row_id, prompts=True)
-            return build_timeline(connection, data, row_id, session, tuple(children))
+            return self._timelines.get(
+                connection, row_id, lambda: _load_timeline(connection, row_id, session_id)
+            )
 
     def request(
         self, key: str, *, block_from: int = 0, block_limit: int | None = 200, text: bool = False
@@ -173,7 +175,9 @@ class Service:
             if found is None:
                 raise NotFoundError(f"There is no request {key!r} in this database.")
             row_id, _ = found
-            data = load_session(connection, row_id, prompts=False)
+            data = self._rows.get(
+                connection, row_id, lambda: load_session(connection, row_id, prompts=False)
+            )
             session = summaries(connection, [row_id], sparks=False)[0]
             return build_detail(
                 connection,
@@ -207,6 +211,13 @@ class Service:
         """A number that grows whenever something was stored: pages poll it."""
         with self._read() as connection:
             return connection_revision(connection)
+
+
+def _load_timeline(connection: sqlite3.Connection, row_id: int, session_id: str) -> Timeline:
+    ids = [row_id, *child_ids(connection, session_id)]
+    session, *children = summaries(connection, ids, sparks=False)
+    data = load_session(connection, row_id, prompts=True)
+    return build_timeline(connection, data, row_id, session, tuple(children))
 
 
 def _session_row(connection: sqlite3.Connection, session_id: str) -> int:

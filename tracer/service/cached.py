@@ -1,0 +1,41 @@
+"""What was loaded of a session, kept until something new is stored.
+
+A page and its fragments ask for the same session many times; its rows and sums are the same as long
+as the database's revision is. A few sessions are kept, the one used longest ago goes first.
+"""
+
+import sqlite3
+from collections import OrderedDict
+from collections.abc import Callable
+from threading import Lock
+from typing import Generic, TypeVar
+
+from tracer.store.records import connection_revision
+
+KEPT = 6
+T = TypeVar("T")
+
+
+class RevisionCache(Generic[T]):
+    """Values by key, valid for one revision of the database. Safe in threads."""
+
+    def __init__(self) -> None:
+        self._values: OrderedDict[object, tuple[int, T]] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, connection: sqlite3.Connection, key: object, load: Callable[[], T]) -> T:
+        """The value of `key`, loaded where it is missing or from another revision. The connection
+        must be in a read transaction, so that what is loaded belongs to the revision it reads."""
+        revision = connection_revision(connection)
+        with self._lock:
+            found = self._values.get(key)
+            if found is not None and found[0] == revision:
+                self._values.move_to_end(key)
+                return found[1]
+        value = load()
+        with self._lock:
+            self._values[key] = (revision, value)
+            self._values.move_to_end(key)
+            while len(self._values) > KEPT:
+                self._values.popitem(last=False)
+        return value
