@@ -93,3 +93,32 @@ class Message:
     role: str
     blocks: tuple[Block, ...]
     markers: tuple[MarkerValue, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedBlock:
+    """A block at its place in one prompt.
+
+    `index` counts over the whole prompt; `tier_index` inside the tier (tool position, system block,
+    message); `message_index` over the whole message list, leading system messages included (None
+    for tools); `block_index` inside the message. `tokens` is the best count known. `verified` is
+    false where the request's own record does not prove the block.
+    """
+
+    index: int
+    tier_index: int
+    message_index: int | None
+    block_index: int
+    block: Block
+    wire_hash: bytes
+    norm_hash: bytes
+    tokens: int
+    marker: Marker | None = None
+    verified: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A whole prompt in the provider's order, with its texts."""
+
+    blocks: tuple[PlacedBlock, ...]
