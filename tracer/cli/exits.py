@@ -24,7 +24,7 @@ MEANINGS: dict[ExitCode, str] = {
     ExitCode.INPUT: "Input that could not be read: nothing of a named path, or the database.",
     ExitCode.FAULT: "A fault of tracer itself: the traceback on stderr is worth a report.",
     ExitCode.INTERRUPTED: "Stopped by Ctrl-C. What was stored is kept.",
-    ExitCode.BROKEN_PIPE: "Whatever read the output ended first, as in `tracer ... | head`.",
+    ExitCode.BROKEN_PIPE: "Whatever read the output ended first, as in a pipe to `head`.",
 }
 
 

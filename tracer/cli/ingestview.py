@@ -1,9 +1,8 @@
 """What an ingest did, as text for people."""
 
-import fnmatch
 import glob
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import click
 
@@ -30,20 +29,19 @@ _SKIP_COLUMNS = (
 
 
 def unread_paths(paths: Iterable[str], result: IngestResult) -> list[str]:
-    """The named paths of which no file could be read."""
-    unread = []
-    for path in paths:
-        statuses = [file.status for file in result.files if _covers(path, file.path)]
-        if statuses and all(status == "not-read" for status in statuses):
-            unread.append(path)
-    return unread
+    """The named paths of which no file could be read; an empty folder is one."""
+    read = [os.path.abspath(file.path) for file in result.files if file.status != "not-read"]
+    return [path for path in paths if not any(map(_covered_by(path), read))]
 
 
-def _covers(named: str, path: str) -> bool:
-    named, path = (os.path.abspath(os.path.expanduser(p)) for p in (named, path))
-    if path == named or path.startswith(named.rstrip(os.sep) + os.sep):
-        return True
-    return glob.has_magic(named) and fnmatch.fnmatch(path, named)
+def _covered_by(named: str) -> Callable[[str], bool]:
+    """Tells whether a file is the named one, lies below the named folder or fits the glob."""
+    path = os.path.expanduser(named)
+    found = [path] if os.path.exists(path) else glob.glob(path, recursive=True) or [path]
+    roots = [os.path.abspath(root) for root in found]
+    return lambda file: any(
+        file == root or file.startswith(root.rstrip(os.sep) + os.sep) for root in roots
+    )
 
 
 def print_summary(result: IngestResult) -> None:

@@ -166,7 +166,7 @@ def block_json(block: BlockView, request: RequestSummary | None, *, with_text: b
         "tier_index": block.tier_index,
         "message_index": block.message_index,
         "block_index": block.block_index,
-        "role": block.role,
+        "role": known(block.role),
         "kind": str(block.kind),
         "part": str(block.part),
         "name": known(block.name),
@@ -218,8 +218,8 @@ def _part(part: PartSize) -> JsonObject:
 def _log_line(line: JoinedLogLine) -> JsonObject:
     return {
         "at": iso_time(line.at_ms),
-        "level": line.level,
-        "event": line.event,
+        "level": known(line.level),
+        "event": known(line.event),
         "message": line.message,
         "duration_ms": line.duration_ms,
         "status": known(line.status),

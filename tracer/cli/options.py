@@ -7,9 +7,20 @@ from typing import Any, TypeVar
 import click
 
 from tracer import service
+from tracer.cli.text import visible
 from tracer.errors import InputError
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+def utf8(ctx: click.Context, parameter: click.Parameter, value: str) -> str:
+    """A callback for text that is looked up: the text itself. Bytes that are not UTF-8 are wrong
+    use."""
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise click.BadParameter(f"{visible(value)} is not valid UTF-8.") from error
+    return value
 
 
 def db_option(function: F) -> F:
@@ -40,6 +51,12 @@ def root_option(function: F) -> F:
         show_envvar=True,
         help="The folder in which ZCode writes. Default: ~/.zcode/cli.",
     )(function)
+
+
+def check_root(root: Path | None) -> None:
+    """Raises InputError if a folder was named that does not exist."""
+    if root is not None and not root.is_dir():
+        raise InputError(f"There is no folder {root}. Check --root or TRACER_ROOT.")
 
 
 def db_path_or_default(db_path: Path | None) -> Path:

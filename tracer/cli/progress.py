@@ -2,8 +2,9 @@
 
 import shutil
 import sys
-from types import TracebackType
-from typing import Self, TextIO
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TextIO
 
 from tracer.cli.text import byte_size, clip, display_width, duration, plural, visible
 from tracer.model.views import Progress
@@ -12,11 +13,17 @@ UPDATE_EVERY_MS = 100
 _FALLBACK_COLUMNS = 80
 
 
-def progress_line() -> "ProgressLine | None":
-    """A progress line where stderr is a terminal, else None."""
+@contextmanager
+def progress_line() -> Iterator["ProgressLine | None"]:
+    """A progress line where stderr is a terminal, else None. It is gone when the block ends."""
     if sys.stderr is None or not sys.stderr.isatty():
-        return None
-    return ProgressLine(sys.stderr, shutil.get_terminal_size().columns)
+        yield None
+        return
+    line = ProgressLine(sys.stderr, shutil.get_terminal_size().columns)
+    try:
+        yield line
+    finally:
+        line.clear()
 
 
 def describe(progress: Progress) -> str:
@@ -40,7 +47,7 @@ def describe(progress: Progress) -> str:
 
 
 class ProgressLine:
-    """Shows what it is called with, at most ten times a second; gone when its block ends."""
+    """Shows what it is called with, at most ten times a second."""
 
     def __init__(self, stream: TextIO, columns: int = _FALLBACK_COLUMNS) -> None:
         self._stream = stream
@@ -61,15 +68,8 @@ class ProgressLine:
         self._stream.flush()
         self._shown_width = width
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def clear(self) -> None:
+        """Leave nothing on the line."""
         if self._shown_width:
             self._replace("")
             self._stream.write("\r")

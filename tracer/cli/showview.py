@@ -177,31 +177,33 @@ def _print_table_or_text(blocks: Iterable[BlockView], *, with_text: bool) -> Non
         print_table(_BLOCK_COLUMNS, (_block_row(block) for block in blocks))
         return
     for block in blocks:
-        *facts, notes, _ = _block_row(block)
-        index, message, role, kind, part, chars, tokens = facts
-        place = "" if message == UNKNOWN else f" message {message}"
-        named = f" {block.name}" if block.name else ""
-        click.echo(
-            visible(
-                f"--- {index}{place}: {role} {kind}{named} ({part}), {chars} chars, {tokens} tokens"
-                + (f", {notes}" if notes else "")
-            )
-        )
+        click.echo(visible(_block_heading(block)))
         click.echo(visible(block.text or block.preview, keep_lines=True))
 
 
+def _block_heading(block: BlockView) -> str:
+    place = "" if block.message_index is None else f"message {block.message_index}:"
+    what = " ".join(filter(None, (place, block.role, block.kind, block.name)))
+    size = f"{plural(block.chars, 'char')}, {_block_tokens(block)} tokens"
+    return ", ".join([f"--- {block.index}: {what} ({block.part})", size, *_notes(block)])
+
+
+def _block_tokens(block: BlockView) -> str:
+    if block.tokens_bpe is None:
+        return _tokens(block.tokens_estimate, counted=False)
+    return _tokens(block.tokens_bpe, counted=block.tokens_bpe_exact)
+
+
 def _block_row(block: BlockView) -> list[str]:
-    counted = block.tokens_bpe is not None and block.tokens_bpe_exact
-    tokens = block.tokens_estimate if block.tokens_bpe is None else block.tokens_bpe
     named = f"{block.name}: " if block.name else ""
     return [
         number(block.index),
         number(block.message_index),
-        block.role,
+        block.role or UNKNOWN,
         block.kind,
         block.part,
         number(block.chars),
-        _tokens(tokens, counted),
+        _block_tokens(block),
         ", ".join(_notes(block)),
         named + block.preview,
     ]

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
-from tracer.cli.text import clip, display_width, pad, visible
+from tracer.cli.text import UNKNOWN, clip, display_width, pad, visible
 
 GAP = "  "
 LEAST_FLEXIBLE_WIDTH = 12
@@ -24,8 +25,15 @@ def render(
     """The lines of a table, its header first. Control characters in cells are made visible.
 
     Lines are kept within `max_width` by shortening flexible columns, as far as that goes.
+    A flexible column in which nothing is known is left out.
     """
     cells = [[visible(cell) for cell in row] for row in rows]
+    kept = [
+        not column.flexible or not cells or any(row[i] != UNKNOWN for row in cells)
+        for i, column in enumerate(columns)
+    ]
+    columns = list(compress(columns, kept))
+    cells = [list(compress(row, kept)) for row in cells]
     table = [[column.title for column in columns], *cells]
     widths = [max(display_width(row[i]) for row in table) for i in range(len(columns))]
     if max_width is not None:

@@ -2,10 +2,10 @@
 
 import signal
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
+from typing import Any, Self
 
 import click
 
@@ -13,9 +13,10 @@ from tracer import service
 from tracer.cli import ingestview
 from tracer.cli.exits import ExitCode
 from tracer.cli.jsonview import ingest_json
-from tracer.cli.options import db_option, db_path_or_default, json_option, root_option
+from tracer.cli.options import check_root, db_option, db_path_or_default, json_option, root_option
 from tracer.cli.output import print_json
-from tracer.cli.progress import progress_line
+from tracer.cli.progress import ProgressLine, progress_line
+from tracer.cli.text import visible
 from tracer.model.views import IngestResult
 
 
@@ -58,63 +59,91 @@ def command(
     before is not read again. Bad lines are recorded and shown, never fatal. With --watch and
     --json, each round that read something prints one line of JSON.
     """
+    check_root(root)
     database = db_path_or_default(db_path)
-    with progress_line() or nullcontext() as progress:
+    max_line_bytes = max_line_mb << 20
+    with progress_line() as progress:
+        if watch:
+            watching = Watching(paths, as_json, progress)
+            with watching:
+                service.follow(
+                    database,
+                    paths,
+                    root=root,
+                    format_name=format_name,
+                    count_tokens=not no_count_tokens,
+                    max_line_bytes=max_line_bytes,
+                    stop=watching.stop,
+                    on_result=watching.report,
+                    progress=progress,
+                )
+            return
         result = service.ingest(
             database,
             paths,
             root=root,
             format_name=format_name,
             count_tokens=not no_count_tokens,
-            max_line_bytes=max_line_mb << 20,
+            max_line_bytes=max_line_bytes,
             progress=progress,
         )
-    if not as_json:
+    if as_json:
+        print_json(ingest_json(result))
+    else:
         ingestview.print_summary(result)
-    elif result.read_bytes or not watch:
-        print_json(ingest_json(result), one_line=watch)
+    ctx.exit(ExitCode.INPUT if _name_unread(paths, result) else ExitCode.FINE)
+
+
+def _name_unread(paths: Sequence[str], result: IngestResult) -> bool:
     unread = ingestview.unread_paths(paths, result)
     for path in unread:
-        click.echo(f"Error: nothing could be read of {path}", err=True)
-    if not watch:
-        ctx.exit(ExitCode.INPUT if unread else ExitCode.FINE)
-    if not as_json:
-        click.echo("Watching. Ctrl-C ends.")
-    with _stop_on_signal() as stop:
-        service.follow(
-            database,
-            paths,
-            root=root,
-            format_name=format_name,
-            count_tokens=not no_count_tokens,
-            stop=stop,
-            on_result=lambda result: _report_round(result, as_json),
-        )
+        click.echo(f"Error: nothing could be read of {visible(path)}", err=True)
+    return bool(unread)
 
 
-def _report_round(result: IngestResult, as_json: bool) -> None:
-    if as_json:
-        print_json(ingest_json(result), one_line=True)
-    else:
-        ingestview.print_round(result)
+class Watching:
+    """Prints each round, and ends gently: after the first round, the first Ctrl-C sets `stop`, so
+    that no batch is cut, and the second one interrupts."""
 
+    def __init__(
+        self, paths: Sequence[str], as_json: bool, progress: ProgressLine | None = None
+    ) -> None:
+        self.stop = threading.Event()
+        self._paths = paths
+        self._as_json = as_json
+        self._progress = progress
+        self._first = True
+        self._handlers: dict[int, Any] = {}
 
-@contextmanager
-def _stop_on_signal() -> Iterator[threading.Event]:
-    """An event that the first Ctrl-C sets, so that no batch is cut; the second one interrupts."""
-    stop = threading.Event()
+    def report(self, result: IngestResult) -> None:
+        """Print a round: with JSON only if it read something."""
+        if self._progress is not None:
+            self._progress.clear()
+        if self._as_json:
+            if result.read_bytes:
+                print_json(ingest_json(result), one_line=True)
+        elif self._first:
+            ingestview.print_summary(result)
+            click.echo("Watching. Ctrl-C ends.")
+        else:
+            ingestview.print_round(result)
+        if self._first:
+            _name_unread(self._paths, result)
+            self._stop_on_signals()
+        self._first = False
 
-    def on_signal(number: int, frame: FrameType | None) -> None:
-        stop.set()
+    def _stop_on_signals(self) -> None:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self._handlers[number] = signal.signal(number, self._on_signal)
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        self.stop.set()
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    if threading.current_thread() is not threading.main_thread():
-        yield stop
-        return
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(number, on_signal) for number in numbers]
-    try:
-        yield stop
-    finally:
-        for number, handler in zip(numbers, before, strict=True):
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for number, handler in self._handlers.items():
             signal.signal(number, handler)

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from tracer.cli.jsonview_request import requests_json
-from tracer.cli.options import db_option, json_option, open_service
+from tracer.cli.options import db_option, json_option, open_service, utf8
 from tracer.cli.output import print_json, print_table
 from tracer.cli.resolve import session_id_of
 from tracer.cli.table import Column
@@ -30,7 +30,7 @@ _COLUMNS = (
 
 
 @click.command("requests")
-@click.argument("session")
+@click.argument("session", callback=utf8)
 @db_option
 @json_option
 def command(session: str, db_path: Path | None, as_json: bool) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from tracer.cli.jsonview import sessions_json
-from tracer.cli.options import db_option, json_option, open_service
+from tracer.cli.options import db_option, json_option, open_service, utf8
 from tracer.cli.output import print_json, print_table
 from tracer.cli.table import Column
 from tracer.cli.text import UNKNOWN, moment, number, percent, plural
@@ -26,7 +26,12 @@ _COLUMNS = (
 
 
 @click.command("sessions")
-@click.option("--text", default="", help="Only sessions with this in id, title, project or model.")
+@click.option(
+    "--text",
+    callback=utf8,
+    default="",
+    help="Only sessions with this in id, title, project or model.",
+)
 @click.option(
     "--limit", type=click.IntRange(min=1), default=100, show_default=True, help="At most so many."
 )

@@ -6,7 +6,7 @@ import click
 
 from tracer.cli import showview
 from tracer.cli.jsonview_request import detail_json
-from tracer.cli.options import db_option, json_option, open_service
+from tracer.cli.options import db_option, json_option, open_service, utf8
 from tracer.cli.output import print_json
 from tracer.cli.resolve import request_of
 
@@ -14,7 +14,7 @@ BLOCKS_SHOWN_TO_PEOPLE = 200
 
 
 @click.command("show")
-@click.argument("key")
+@click.argument("key", callback=utf8)
 @click.option("--text", is_flag=True, help="With the whole text of each block.")
 @click.option(
     "--blocks-from",
@@ -42,8 +42,8 @@ def command(
 ) -> None:
     """Show what the request KEY contained, block by block.
 
-    KEY is a request's key, or SESSION:NUMBER: `sess_x:41` is request 41 of the session that begins
-    with `sess_x`.
+    KEY is a request's key or a unique beginning of one, or SESSION:NUMBER: `sess_x:41` is request
+    41 of the session that begins with `sess_x`.
     """
     if blocks_limit is None and not as_json:
         blocks_limit = BLOCKS_SHOWN_TO_PEOPLE
