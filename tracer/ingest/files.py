@@ -47,6 +47,12 @@ def file_facts(path: Path) -> FileFacts:
     return FileFacts(path, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
 
 
+def path_name(path: Path) -> str:
+    """A path as text that can be stored and shown: bytes of its name that are no UTF-8 are written
+    as escapes."""
+    return str(path).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
 def same_stat(facts: FileFacts, known: SourceRow) -> bool:
     """True where nothing suggests that the file was touched: no need to open it."""
     return (

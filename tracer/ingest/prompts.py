@@ -204,7 +204,7 @@ class PromptBuilder:
             try:
                 messages = parse(raw)
             except (ValueError, RecursionError):
-                messages = (_unreadable(raw),)
+                messages = (_unreadable(raw, Tier.TOOLS if name == "tools" else Tier.SYSTEM),)
             known = self._lists[key] = [self._store(message, place) for message in messages]
         seen.lists[name] = (raw, known)
         return known
@@ -385,7 +385,7 @@ def _gap_length(messages: list[Entry | None], start: int) -> int:
     return end - start
 
 
-def _unreadable(raw: RawItem) -> Message:
+def _unreadable(raw: RawItem, tier: Tier = Tier.MESSAGES) -> Message:
     """A message that could not be read keeps its bytes as text."""
     text = raw.decode("utf-8", "replace")
-    return Message("unknown", (Block(Tier.MESSAGES, "unknown", Kind.UNKNOWN, text, "other"),))
+    return Message("unknown", (Block(tier, "unknown", Kind.UNKNOWN, text, "other"),))

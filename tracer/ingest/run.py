@@ -19,6 +19,7 @@ from tracer.ingest.files import (
     change_of,
     file_facts,
     head_fingerprint,
+    path_name,
     same_stat,
     tail_hash,
 )
@@ -133,7 +134,7 @@ class Ingestor:
 
     def note_missing(self, files: Sequence[Path]) -> None:
         """Mark the files that were read once and are no longer on disk; their data is kept."""
-        present = {str(f) for f in files}
+        present = {path_name(f) for f in files}
         for path, status in known_paths(self.connection).items():
             if status == "current" and path not in present and not Path(path).exists():
                 mark_missing(self.connection, path)
@@ -145,7 +146,7 @@ class Ingestor:
                 facts = file_facts(path)
             except OSError:
                 continue
-            known = current_source(self.connection, str(path))
+            known = current_source(self.connection, path_name(path))
             if known is None or facts.size_bytes < known.offset_bytes:
                 total += facts.size_bytes
             elif not same_stat(facts, known):
@@ -168,7 +169,7 @@ class Ingestor:
             return run.counting.counted if run.counting else 0
 
     def _file(self, path: Path, run: _Run) -> FileResult:
-        name = str(path)
+        name = path_name(path)
         try:
             facts = file_facts(path)
             known = current_source(self.connection, name)
@@ -191,7 +192,7 @@ class Ingestor:
         self, file: BinaryIO, facts: FileFacts, known: SourceRow | None
     ) -> _Reading | FileResult:
         change = change_of(file, facts, known)
-        name = str(facts.path)
+        name = path_name(facts.path)
         if change is Change.GROWN and known is not None:
             log_format = format_named(known.format)
             if log_format is None:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Event as StopEvent
 
-from tracer.errors import NotFoundError
+from tracer.errors import InputError, NotFoundError
 from tracer.ingest import IngestOptions, Ingestor, find_files
 from tracer.model.views import (
     BlockView,
@@ -100,9 +100,23 @@ def follow(
             first = False
             if stop.wait(interval_s):
                 return
-            files = find_files(paths, root)
+            files = _still_there(paths, root)
     finally:
         ingestor.close()
+
+
+def _still_there(paths: Sequence[str], root: Path | None) -> list[Path]:
+    """The files of a later round: a path that has gone is no reason to stop watching the others,
+    and it may come back under the same name."""
+    if not paths:
+        return find_files(paths, root)
+    found: dict[Path, None] = {}
+    for path in paths:
+        try:
+            found.update(dict.fromkeys(find_files([path], root)))
+        except InputError:
+            continue
+    return sorted(found)
 
 
 def doctor(root: Path | None = None, db_path: Path | None = None) -> DoctorReport:
