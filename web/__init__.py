@@ -1,0 +1,1 @@
+"""The pages of Context Tracer: rendered on the server, useful without JavaScript."""

@@ -1,0 +1,171 @@
+"""The board of a session: its figures, the overview strip, the timeline and how to move it."""
+
+from dataclasses import dataclass
+
+from tracer.errors import NotFoundError
+from tracer.model.views import RequestSummary, SessionSummary, Timeline, TimelineEvent
+from web.layout.overview import Jump, Overview, overview
+from web.layout.timeline import SCALES, TimelineDrawing, draw_timeline
+from web.layout.window import DEFAULT_COLUMNS, Window, choose
+from web.urls import SessionState
+
+MOST_EVENTS = 60
+_SCALE_WORDS = {"window": "fit window", "session": "fit session", "share": "100 %"}
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A link that changes the window or the scale; `on` is false where it would change nothing."""
+
+    name: str
+    label: str
+    hint: str
+    href: str
+    fragment: str
+    on: bool
+
+
+@dataclass(frozen=True, slots=True)
+class JumpLink:
+    """A clickable stretch of the overview."""
+
+    jump: Jump
+    href: str
+    fragment: str
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """One event with the address of the request after it."""
+
+    event: TimelineEvent
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChildRow:
+    """One session of a subagent."""
+
+    session: SessionSummary
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """Everything above and beside the panel."""
+
+    state: SessionState
+    session: SessionSummary
+    parent_href: str
+    window: Window
+    drawing: TimelineDrawing
+    strip: Overview
+    jumps: tuple[JumpLink, ...]
+    moves: tuple[Move, ...]
+    scales: tuple[Move, ...]
+    column_prefix: str
+    fragment_prefix: str
+    events: tuple[EventRow, ...]
+    events_total: int
+    children: tuple[ChildRow, ...]
+    uncounted_blocks: int
+
+
+def make_board(timeline: Timeline, state: SessionState) -> Board:
+    """The board in a state. Raises NotFoundError where the selected request is not in it."""
+    selected = _position(timeline, state.request)
+    window = choose(len(timeline.columns), state.first, state.last, selected)
+    bare = state.selecting("")
+    pinned = bare.showing(window) if window.pinned else bare
+    drawing = draw_timeline(
+        timeline,
+        window,
+        state.request,
+        lambda request: pinned.selecting(request.key).query,
+        lambda w: bare.showing(w).query,
+        state.scale,
+    )
+    strip = overview(timeline.columns, window, selected)
+    session = timeline.session
+    parent = session.parent_session_id
+    return Board(
+        state=state,
+        session=session,
+        parent_href=SessionState(parent).page if parent else "",
+        window=window,
+        drawing=drawing,
+        strip=strip,
+        jumps=tuple(_jump(state, jump) for jump in strip.jumps),
+        moves=_moves(state, window),
+        scales=_scales(state),
+        column_prefix=state.path,
+        fragment_prefix=f"/fragments{state.path}/panel",
+        events=_events(timeline, pinned, window),
+        events_total=len(timeline.events),
+        children=tuple(
+            ChildRow(child, SessionState(child.session_id).page) for child in timeline.children
+        ),
+        uncounted_blocks=timeline.uncounted_blocks,
+    )
+
+
+def _position(timeline: Timeline, key: str) -> int | None:
+    """The selected column, counted from 1."""
+    if not key:
+        return None
+    for number, column in enumerate(timeline.columns, 1):
+        if column.request.key == key:
+            return number
+    raise NotFoundError(f"Session {timeline.session.session_id} has no request {key}.")
+
+
+def _pushing(state: SessionState) -> str:
+    """The fragment of the timeline in a state, asking for the state to go into the history."""
+    url = state.timeline
+    return url + ("&" if "?" in url else "?") + "push=1"
+
+
+def _jump(state: SessionState, jump: Jump) -> JumpLink:
+    moved = state.showing(jump.window)
+    return JumpLink(jump, moved.page, _pushing(moved))
+
+
+def _moves(state: SessionState, window: Window) -> tuple[Move, ...]:
+    everything = Window(1, window.total, window.total, pinned=True)
+    start = window.around(1)
+    tail = choose(window.total, None, None, None)
+    steps = (
+        ("first", "«", "first requests", start),
+        ("back", "‹", "earlier requests", window.panned(-0.8)),
+        ("forward", "›", "later requests", window.panned(0.8)),
+        ("last", "»", f"last {DEFAULT_COLUMNS} requests, following new ones", tail),
+        ("in", "+", "zoom in", window.zoomed(0.5)),
+        ("out", "−", "zoom out", window.zoomed(2)),
+        ("fit", "all", "all requests", everything),
+    )
+    return tuple(
+        Move(name, label, hint, state.showing(target).page, _pushing(state.showing(target)),
+             (target.first, target.last) != (window.first, window.last))
+        for name, label, hint, target in steps
+    )  # fmt: skip
+
+
+def _scales(state: SessionState) -> tuple[Move, ...]:
+    return tuple(
+        Move(scale, _SCALE_WORDS[scale], f"height of the bars: {_SCALE_WORDS[scale]}",
+             state.scaled(scale).page, _pushing(state.scaled(scale)), scale != state.scale)
+        for scale in SCALES
+    )  # fmt: skip
+
+
+def _events(timeline: Timeline, state: SessionState, window: Window) -> tuple[EventRow, ...]:
+    """The events between the first and the last request of the window, the last ones of many."""
+    columns = timeline.columns[window.first - 1 : window.last] if window.total else ()
+    first, last = (columns[0].request.seq, columns[-1].request.seq) if columns else (0, 0)
+    shown = [event for event in timeline.events if first <= event.after_seq + 1 <= last + 1]
+    by_seq: dict[int, RequestSummary] = {c.request.seq: c.request for c in timeline.columns}
+    rows = []
+    for event in shown[-MOST_EVENTS:]:
+        near = by_seq.get(event.after_seq + 1) or by_seq.get(event.after_seq)
+        rows.append(EventRow(event, state.selecting(near.key).page if near else ""))
+    return tuple(rows)

@@ -1,0 +1,1 @@
+"""Geometry of the drawings: dataclasses in, coordinates and path data out. Pure."""

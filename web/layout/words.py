@@ -1,0 +1,87 @@
+"""Sentences about requests, for accessible names and titles. Exact numbers, no charts."""
+
+from tracer.model.events import Status
+from tracer.model.usage import Convention, Usage
+from tracer.model.views import RequestSummary, TimelineColumn
+from web.filters import duration, num, one_line
+
+_SIDE = (("title", "T", "title"), ("compact", "C", "compaction"), ("summar", "C", "compaction"),
+         ("agent", "S", "subagent"))  # fmt: skip
+
+
+def side_call(request: RequestSummary) -> tuple[str, str]:
+    """The letter and the word for a call outside the conversation: ("T", "title")."""
+    source = request.query_source or request.lane.partition("@")[0]
+    for piece, letter, word in _SIDE:
+        if piece in source.lower():
+            return letter, word
+    return (one_line(source)[:1].upper() or "?"), one_line(source) or "side call"
+
+
+def usage_words(usage: Usage | None) -> str:
+    """What the provider billed, as a sum: input 125,440 = read 36,992 + fresh 88,448."""
+    if usage is None or usage.input_tokens is None:
+        return "usage not reported"
+    pieces = [
+        f"{name} {num(value)}"
+        for name, value in (
+            ("read", usage.cache_read_tokens),
+            ("write", usage.cache_write_tokens),
+            ("fresh", usage.fresh_tokens),
+        )
+        if value is not None
+    ]
+    total = f"input {num(usage.input_tokens)}"
+    return f"{total} = {' + '.join(pieces)}" if len(pieces) > 1 else total
+
+
+_CONVENTIONS = {
+    Convention.INCLUSIVE: "input includes the cache counts: fresh = input − read − write",
+    Convention.EXCLUSIVE: "cache counts come on top: input = reported input + read + write",
+    Convention.UNKNOWN: "it is not known whether input includes the cache counts",
+}
+
+
+def convention_words(convention: Convention) -> str:
+    """How the reported numbers add up, in words."""
+    return _CONVENTIONS[convention]
+
+
+def place_words(request: RequestSummary) -> str:
+    """Where in the conversation a request stands: turn 4, step 3."""
+    if request.side_call:
+        return f"{side_call(request)[1]} call"
+    if request.turn_number is None:
+        return "no turn"
+    step = "" if request.step is None else f", step {request.step}"
+    return f"turn {request.turn_number}{step}"
+
+
+def column_words(column: TimelineColumn) -> str:
+    """The whole column in words, with exact numbers."""
+    request = column.request
+    parts = [f"Request {request.seq}, {place_words(request)}", request.status.value]
+    if request.attempts > 1:
+        parts.append(f"attempt {request.attempt} of {request.attempts}")
+    if request.status is Status.FAILED and request.error:
+        parts.append(one_line(request.error)[:120])
+    new = sum(size.new_tokens for size in column.parts)
+    parts.append(
+        f"prompt {num(column.prompt_tokens)} tokens, {num(new)} new"
+        if column.parts
+        else "prompt not logged"
+    )
+    parts.append(usage_words(request.usage))
+    parts.append(f"{one_line(request.model_id)}, {duration(request.duration_ms)}")
+    if request.observed != "full":
+        parts.append(request.observed)
+    return "; ".join(parts)
+
+
+WORDS = {
+    "convention_words": convention_words,
+    "place_words": place_words,
+    "side_call": side_call,
+    "usage_words": usage_words,
+}
+"""The filters of this module, by name."""

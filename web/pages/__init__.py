@@ -1,0 +1,1 @@
+"""The pages, a module each. A module with `ROUTES` and no leading underscore is served."""

@@ -1,0 +1,128 @@
+"""From a page's dataclass to a response: one environment, one frame around all pages."""
+
+import re
+from dataclasses import dataclass, fields
+from functools import cache
+from typing import Any, ClassVar, Protocol, cast
+from urllib.parse import urlencode
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from tracer.service import Service
+from web.assets import static_url
+from web.filters import FILTERS, visible
+from web.follower import FollowState
+from web.layout.prompt_map import part_name
+from web.layout.words import WORDS
+
+THEMES = ("auto", "dark", "light")
+_THEME_COOKIE = "tracer_theme"
+_YEAR_S = 365 * 24 * 3600
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+class Page(Protocol):
+    """A frozen dataclass whose fields are the names that its template uses."""
+
+    template: ClassVar[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Crumb:
+    """One step of the way to a page; the last one has no address."""
+
+    label: str
+    href: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Chrome:
+    """What the frame around every page shows. `revision` is what the page was built from."""
+
+    title: str
+    crumbs: tuple[Crumb, ...]
+    here: str
+    theme: str
+    next_theme: str
+    theme_href: str
+    revision: int
+    follow: FollowState
+    filter_text: str = ""
+
+
+def _finalize(value: Any) -> Any:
+    """The last step before a value is escaped: no text reaches a page with hidden characters."""
+    return visible(value) if type(value) is str and not value.isprintable() else value
+
+
+@cache
+def environment() -> Environment:
+    """The template environment: everything escaped, a misspelt name is an error."""
+    made = Environment(
+        loader=PackageLoader("web", "templates"),
+        autoescape=True,
+        finalize=_finalize,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    made.filters.update(FILTERS | WORDS | {"part_name": part_name})
+    made.globals["static_url"] = static_url
+    return made
+
+
+def service_of(request: Request) -> Service:
+    """The service that the application was made with."""
+    return cast(Service, request.app.state.service)
+
+
+def follow_state(request: Request) -> FollowState:
+    """Whether files are being followed right now."""
+    follower = request.app.state.follower
+    return FollowState() if follower is None else cast(FollowState, follower.state)
+
+
+def _theme(request: Request) -> str:
+    for asked in (request.query_params.get("theme"), request.cookies.get(_THEME_COOKIE)):
+        if asked in THEMES:
+            return asked
+    return THEMES[0]
+
+
+def chrome(
+    request: Request, title: str, *crumbs: Crumb, revision: int = -1, filter_text: str = ""
+) -> Chrome:
+    """The frame of a page. Take the revision before reading what the page shows."""
+    theme = _theme(request)
+    following = THEMES[(THEMES.index(theme) + 1) % len(THEMES)]
+    pairs = [(k, v) for k, v in request.query_params.multi_items() if k not in ("theme", "token")]
+    return Chrome(
+        title=title,
+        crumbs=crumbs,
+        here=request.url.path.partition("/")[2].partition("/")[0],
+        theme=theme,
+        next_theme=following,
+        theme_href="?" + urlencode([*pairs, ("theme", following)], errors="surrogatepass"),
+        revision=revision,
+        follow=follow_state(request),
+        filter_text=filter_text,
+    )
+
+
+def render(
+    request: Request, page: Page, status_code: int = 200, headers: dict[str, str] | None = None
+) -> HTMLResponse:
+    """The page as HTML. A theme named in the address is remembered in a cookie."""
+    context = {field.name: getattr(page, field.name) for field in fields(cast(Any, page))}
+    html = environment().get_template(page.template).render(context)
+    response = HTMLResponse(
+        _SURROGATES.sub("\ufffd", html), status_code=status_code, headers=headers
+    )
+    if request.query_params.get("theme") in THEMES:
+        response.set_cookie(
+            _THEME_COOKIE, _theme(request), max_age=_YEAR_S, httponly=True, samesite="strict"
+        )
+    return response
