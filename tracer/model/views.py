@@ -302,6 +302,19 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
+class MapRun:
+    """A run of neighbouring blocks that look alike on the prompt map: same part, same role in the
+    comparison with the baseline, same proof. `first_index` counts over the whole prompt."""
+
+    part: Part
+    first_index: int
+    blocks: int
+    tokens: int
+    new: bool
+    verified: bool
+
+
+@dataclass(frozen=True, slots=True)
 class RequestDetail:
     """One request in full.
 
@@ -334,6 +347,7 @@ class RequestDetail:
     next_key: str = ""
     baseline_key: str = ""
     common_blocks: int | None = None
+    map_runs: tuple[MapRun, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from tracer.model.views import (
     ContextCategory,
     ContextUsageView,
     JoinedLogLine,
+    MapRun,
     McsView,
     PartSize,
     ReminderView,
@@ -103,6 +104,7 @@ def build_detail(
         next_key=data.rows[seq].key if seq < len(data.rows) else "",
         baseline_key=baseline,
         common_blocks=common,
+        map_runs=_map_runs(blocks, row, common or 0),
     )
 
 
@@ -238,6 +240,22 @@ def _part_sizes(blocks: Sequence[BlockRow], common: int) -> tuple[PartSize, ...]
         counted = all(b.bpe_tokens is not None or b.kind == Kind.GAP for b in own)
         sizes.append(PartSize(part, len(own), sum(b.chars for b in own), sum(tokens), new, counted))
     return tuple(sizes)
+
+
+def _map_runs(blocks: Sequence[BlockRow], row: RequestRow, common: int) -> tuple[MapRun, ...]:
+    """The whole prompt in order, neighbours that look alike taken together."""
+    runs: list[MapRun] = []
+    for block in blocks:
+        part = Part(block.part)
+        new, verified = block.depth >= common, _verified(block, Tier(block.tier), row)
+        tokens = block.bpe_tokens if block.bpe_tokens is not None else block.estimate_tokens
+        last = runs[-1] if runs else None
+        if last and (last.part, last.new, last.verified) == (part, new, verified):
+            tokens += last.tokens
+            runs[-1] = MapRun(part, last.first_index, last.blocks + 1, tokens, new, verified)
+        else:
+            runs.append(MapRun(part, block.depth, 1, tokens, new, verified))
+    return tuple(runs)
 
 
 def _is_last_word(

@@ -8,7 +8,7 @@ import msgspec
 
 from tracer.anatomy.sections import section_rule
 from tracer.assemble.attempts import AttemptFacts, Grouped, group_attempts
-from tracer.assemble.chains import Sums, labelled_blocks, path_sums, unlink
+from tracer.assemble.chains import Link, Mark, Sums, labelled_blocks, path_sums, unlink
 from tracer.assemble.joins import SNAPSHOT_SLACK_MS
 from tracer.model.events import Status, WindowKind
 from tracer.model.prompt import Marker, Part
@@ -43,7 +43,7 @@ NO_PROMPT = PromptFacts({}, (), (), ())
 @dataclass(frozen=True, slots=True)
 class SessionData:
     """A session's rows, loaded once. `sums` holds the path sums of every node; most requests share
-    their list of tools, so `tool_names` keeps each list once."""
+    their lists of tools and reminders, so `tool_names` and `marks` keep each list once."""
 
     rows: list[RequestRow]
     grouped: dict[str, Grouped]
@@ -52,6 +52,9 @@ class SessionData:
     paths: dict[int, str]
     sums: dict[int, Sums]
     tool_names: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    marks: dict[int, tuple[tuple[ReminderView, ...], tuple[McsView, ...]]] = field(
+        default_factory=dict
+    )
 
 
 def load_session(connection: sqlite3.Connection, row_id: int, *, prompts: bool) -> SessionData:
@@ -99,15 +102,22 @@ def prompt_facts(data: SessionData, row: RequestRow) -> PromptFacts:
     tools = data.tool_names.get(id(sums.tools))
     if tools is None:
         tools = data.tool_names[id(sums.tools)] = tuple(unlink(sums.tools))
+    marks = data.marks.get(id(sums.marks))
+    if marks is None:
+        marks = data.marks[id(sums.marks)] = _marks(sums.marks)
+    return PromptFacts(sums.roles, tools, *marks)
+
+
+def _marks(link: Link[Mark] | None) -> tuple[tuple[ReminderView, ...], tuple[McsView, ...]]:
     reminders, mcs = [], []
-    for part, message_index, source in unlink(sums.marks):
+    for part, message_index, source in unlink(link):
         if message_index is None:
             continue
         if part is Part.MCS:
             mcs.append(McsView(message_index, ()))
         else:
             reminders.append(ReminderView(source, "reminder", message_index))
-    return PromptFacts(sums.roles, tools, tuple(reminders), tuple(mcs))
+    return tuple(reminders), tuple(mcs)
 
 
 def summarise(data: SessionData, session_id: str, seq: int, prompt: PromptFacts) -> RequestSummary:

@@ -164,8 +164,11 @@ _M001 = (
   line INTEGER NOT NULL,
   offset_bytes INTEGER NOT NULL
 ) STRICT""",
-    # A session's page loads its requests by start time.
-    "CREATE INDEX idx_requests_session ON requests(session_id, started_at_ms)",
+    # A session's page loads its requests by start time; the sessions list sums over them without
+    # reading the wide rows.
+    "CREATE INDEX idx_requests_session ON requests(session_id, started_at_ms, query_source, "
+    "status, observed, turn_id, model_id, lane, input_tokens, fresh_tokens, cache_read_tokens, "
+    "cache_write_tokens, output_tokens)",
     # A log line finds its request by the id of the attempt.
     "CREATE INDEX idx_requests_request ON requests(request_id)",
     # Resuming a grown file asks for its newest records.

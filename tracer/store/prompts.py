@@ -4,11 +4,15 @@ The chain of a request is walked by a recursive query; the nodes of a whole sess
 once (`session_nodes`), never path by path.
 """
 
+import json
 import sqlite3
 from collections.abc import Sequence
 from typing import NamedTuple, cast
 
 from tracer.assemble.chains import ChainNode
+from tracer.assemble.rebuild import PlacedBlock
+from tracer.model.prompt import Block, Kind, Tier
+from tracer.store.tokens import block_text
 from tracer.tokens import DEFAULT_ENCODING
 
 _MAX_IN = 500
@@ -49,24 +53,63 @@ class BlockRow(NamedTuple):
     message_json: str
 
 
+_NODE_COLUMNS = """n.id, n.parent_id, n.block_id, n.message_index, n.block_index, n.part, n.role,
+  n.cum_chars, n.cum_estimate_tokens, t.tokens"""
+_NODE_TOKENS = (
+    f"LEFT JOIN block_tokens t ON t.block_id = n.block_id AND t.counter = '{DEFAULT_ENCODING}'"
+)
+# A session's nodes were mostly stored in one go. Reading a span of ids takes a third of the time of
+# following parents one by one, as long as the span is not mostly other sessions'.
+_SPAN_NODES_PER_REQUEST = 64
+
+
 def session_nodes(connection: sqlite3.Connection, row_id: int) -> list[ChainNode]:
     """Every node of a session's prompts, each once, parents before children.
 
     The rows are what the query gives, in the order of ChainNode's fields: building an object for
     each of them would take longer than the query.
     """
+    tips = [
+        row[0]
+        for row in connection.execute(
+            "SELECT DISTINCT node_id FROM requests WHERE session_id = ? AND node_id IS NOT NULL",
+            (row_id,),
+        )
+    ]
+    if not tips:
+        return []
+    first, last = min(tips), max(tips)
+    if last - first > _SPAN_NODES_PER_REQUEST * len(tips):
+        return _ancestors(connection, tips)
     rows = connection.execute(
-        """WITH RECURSIVE up(id) AS (
-  SELECT node_id FROM requests WHERE session_id = ?1 AND node_id IS NOT NULL
+        f"SELECT {_NODE_COLUMNS} FROM nodes n {_NODE_TOKENS} WHERE n.id BETWEEN ? AND ? "
+        "ORDER BY n.id",
+        (first, last),
+    ).fetchall()
+    needed = set(tips)
+    own = []
+    for row in reversed(rows):
+        if row[0] in needed:
+            own.append(row)
+            if row[1] is not None:
+                needed.add(row[1])
+    own.reverse()
+    before = [node for node in needed if node < first]
+    return [*_ancestors(connection, before), *cast("list[ChainNode]", own)]
+
+
+def _ancestors(connection: sqlite3.Connection, tips: Sequence[int]) -> list[ChainNode]:
+    """The nodes of some paths, each once, parents before children."""
+    if not tips:
+        return []
+    rows = connection.execute(
+        f"""WITH RECURSIVE up(id) AS (
+  SELECT value FROM json_each(?)
   UNION
   SELECT n.parent_id FROM up JOIN nodes n ON n.id = up.id WHERE n.parent_id IS NOT NULL
 )
-SELECT n.id, n.parent_id, n.block_id, n.message_index, n.block_index, n.part, n.role, n.cum_chars,
-  n.cum_estimate_tokens, t.tokens
-FROM up JOIN nodes n ON n.id = up.id
-LEFT JOIN block_tokens t ON t.block_id = n.block_id AND t.counter = ?2
-ORDER BY n.id""",
-        (row_id, DEFAULT_ENCODING),
+SELECT {_NODE_COLUMNS} FROM up JOIN nodes n ON n.id = up.id {_NODE_TOKENS} ORDER BY n.id""",
+        (json.dumps(tips),),
     )
     return cast("list[ChainNode]", rows.fetchall())
 
@@ -134,3 +177,28 @@ def block_texts(
         )
         found.update({row[0]: (row[1], row[2]) for row in rows})
     return found
+
+
+def prompt_content(connection: sqlite3.Connection, node_id: int) -> list[PlacedBlock]:
+    """All blocks of a prompt with everything that was logged of them, in order: what
+    `tracer.assemble.rebuild` makes messages of."""
+    rows = prompt_blocks(connection, node_id)
+    texts = block_texts(connection, [row.block_id for row in rows])
+    return [
+        PlacedBlock(
+            row.message_index,
+            Block(
+                Tier(row.tier),
+                row.role,
+                Kind(row.kind),
+                block_text(*texts[row.block_id]),
+                row.shape,
+                row.name,
+                row.call_id,
+                row.extra_json,
+                row.message_json,
+                row.span_messages,
+            ),
+        )
+        for row in rows
+    ]

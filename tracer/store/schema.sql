@@ -246,7 +246,7 @@ CREATE INDEX idx_log_events_session ON log_events(session_id, at_ms);
 
 CREATE INDEX idx_requests_request ON requests(request_id);
 
-CREATE INDEX idx_requests_session ON requests(session_id, started_at_ms);
+CREATE INDEX idx_requests_session ON requests(session_id, started_at_ms, query_source, status, observed, turn_id, model_id, lane, input_tokens, fresh_tokens, cache_read_tokens, cache_write_tokens, output_tokens);
 
 CREATE INDEX idx_requests_source ON requests(source_id, line);
 
