@@ -57,6 +57,12 @@ def detect_convention(reported: ReportedUsage) -> tuple[Convention, str]:
                 Convention.EXCLUSIVE,
                 "total = input + cache read + cache write + output, so input excludes the cache",
             )
+    if given is not None and read + write > given:
+        return (
+            Convention.EXCLUSIVE,
+            f"cache read and write {read + write:,} are more than input {given:,}, "
+            "so input excludes them",
+        )
     if reported.declared is not Convention.UNKNOWN:
         word = "includes" if reported.declared is Convention.INCLUSIVE else "excludes"
         return reported.declared, f"the log format defines that input {word} the cache counts"

@@ -16,7 +16,7 @@ the last few lists are kept, and a window is laid on the one that it fits.
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Generic, TypeVar
 
@@ -55,16 +55,22 @@ class Undone(Generic[T]):
 
 
 class Windows(Generic[T]):
-    """The lists of one file, newest last. `undo` takes the records in file order."""
+    """The lists of one file, newest last. `undo` takes the records in file order.
 
-    def __init__(self, known: Sequence[list[T | None]] = ()) -> None:
+    A list belongs to the segment of the file that its record stood in. The last KEPT_LISTS lists
+    and where the segment begins among them are all there is to know: a reader that is told the
+    same of a file that was read before goes on as if it had read it itself.
+    """
+
+    def __init__(self, known: Sequence[list[T | None]] = (), of_earlier_segments: int = 0) -> None:
         self._lists: deque[list[T | None]] = deque(known, maxlen=KEPT_LISTS)
-        self._sequence_broken = False
+        self._earlier = max(of_earlier_segments - max(len(known) - KEPT_LISTS, 0), 0)
 
     def begin_segment(self) -> None:
-        """The file shrank or was created anew: what follows is not the next record of a sequence,
-        so a delta fits nothing; a tail may still agree with a list that was known before."""
-        self._sequence_broken = True
+        """The file shrank or was created anew: what follows is not the next record of a sequence.
+        A delta at its beginning fits nothing; a tail may still agree with a list that was known
+        before."""
+        self._earlier = len(self._lists)
 
     def undo(self, kind: WindowKind, offset: int, count: int, items: list[T]) -> Undone[T]:
         """The whole list of one record, and remembers it.
@@ -80,12 +86,20 @@ class Windows(Generic[T]):
             undone = self._full(items)
         _fit(undone.messages, count)
         self.remember(undone.messages)
+        if undone.base_equal > count or undone.verified_from > count:
+            undone = replace(
+                undone,
+                base_equal=min(undone.base_equal, count),
+                verified_from=min(undone.verified_from, count),
+            )
         return undone
 
     def remember(self, messages: list[T | None]) -> None:
         """Keep a list as the newest. A changed copy of the newest list replaces it."""
         if self._lists and self._lists[-1] is messages:
             return
+        if len(self._lists) == KEPT_LISTS and self._earlier:
+            self._earlier -= 1
         self._lists.append(messages)
 
     def replace_newest(self, messages: list[T | None]) -> None:
@@ -93,7 +107,6 @@ class Windows(Generic[T]):
         self._lists[-1] = messages
 
     def _full(self, items: list[T]) -> Undone[T]:
-        self._sequence_broken = False
         best, equal = None, 0
         for known in reversed(self._lists):
             n = _equal_from(known, items, 0)
@@ -104,15 +117,15 @@ class Windows(Generic[T]):
         return Undone(list(items), 0, Carry.NONE, best, equal)
 
     def _delta(self, offset: int, items: list[T]) -> Undone[T]:
-        if not self._sequence_broken:
-            for age, known in enumerate(reversed(self._lists)):
-                if len(known) == offset:
-                    carry = Carry.SEQUENCE if age == 0 else Carry.EARLIER
-                    return Undone([*known, *items], offset, carry, known, offset)
+        if len(self._lists) == self._earlier:
+            return _lost(offset, items)  # the segment begins with it
+        for age, known in enumerate(reversed(self._lists)):
+            if len(known) == offset:
+                carry = Carry.SEQUENCE if age == 0 else Carry.EARLIER
+                return _laid_on(known, offset, items, carry, offset)
         return _lost(offset, items)
 
     def _tail(self, offset: int, count: int, items: list[T]) -> Undone[T]:
-        self._sequence_broken = False
         best: list[T | None] | None = None
         best_overlap = 0
         for known in reversed(self._lists):
@@ -126,7 +139,15 @@ class Windows(Generic[T]):
                     break
         if best is None:
             return _lost(offset, items)
-        return Undone([*best[:offset], *items], offset, Carry.OVERLAP, best, offset + best_overlap)
+        return _laid_on(best, offset, items, Carry.OVERLAP, offset + best_overlap)
+
+
+def _laid_on(
+    base: list[T | None], offset: int, items: list[T], carry: Carry, equal: int
+) -> Undone[T]:
+    if base.count(None) >= offset and not any(m is not None for m in base[:offset]):
+        return _lost(offset, items)  # what it would carry over is not known either
+    return Undone([*base[:offset], *items], offset, carry, base, equal)
 
 
 def _lost(offset: int, items: list[T]) -> Undone[T]:

@@ -15,6 +15,9 @@ from tracer.tokens import clean_surrogates
 
 BOM = b"\xef\xbb\xbf"
 EXCERPT_CHARS = 200
+# The integers that JavaScript can count with. A larger one is no count of anything, and added to
+# another it would not fit into a column of the database.
+MAX_INT = 2**53 - 1
 
 _encoder = msgspec.json.Encoder()
 
@@ -44,6 +47,11 @@ def clean(value: Any) -> Any:
     if isinstance(value, dict):
         return {clean_surrogates(k): clean(v) for k, v in value.items()}
     return value
+
+
+def too_deep(line: bytes) -> Skipped:
+    """The reason for a line whose nesting is beyond what can be read."""
+    return skipped(SkipKind.NOT_JSON, "The line is nested too deeply to be read.", line)
 
 
 def decode_object(line: bytes) -> tuple[dict[str, Any], bytes] | Skipped:
@@ -78,7 +86,7 @@ def _decode_lenient(line: bytes) -> Any:
     try:
         return clean(json.loads(text))
     except RecursionError:
-        return skipped(SkipKind.NOT_JSON, "The line is nested too deeply to be read.", line)
+        return too_deep(line)
     except ValueError as error:
         return skipped(SkipKind.NOT_JSON, f"The line is not JSON: {error}.", line)
 
@@ -94,14 +102,19 @@ def text_of(value: Any) -> str:
 
 
 def int_of(value: Any) -> int | None:
-    """A whole number, or None: "[Redacted]", true, 1.5 and missing values are unknown."""
+    """A whole number, or None: "[Redacted]", true, 1.5, 1e300 and missing values are unknown."""
     if isinstance(value, bool):
         return None
-    if isinstance(value, int):
-        return value
     if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return None
+        value = int(value)
+    return value if isinstance(value, int) and -MAX_INT <= value <= MAX_INT else None
+
+
+def float_of(value: Any) -> float | None:
+    """A number, or None."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if -MAX_INT <= value <= MAX_INT else None
 
 
 def rest_json(value: dict[str, Any], known: frozenset[str]) -> str:

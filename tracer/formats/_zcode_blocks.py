@@ -14,11 +14,14 @@ import msgspec
 from tracer.formats._json import clean, compact, rest_json, text_of
 from tracer.model.prompt import Block, Kind, MarkerValue, Message, Tier
 
-_ROLE_KEYS = frozenset({"role", "content", "cacheControl", "cache_control", "toolCalls"})
-_TOOL_RESULT_KEYS = _ROLE_KEYS | {"toolCallId", "toolName"}
-_CALL_KEYS = frozenset({"id", "name", "input"})
+_MESSAGE_KEYS = frozenset({"content", "cacheControl", "cache_control"})
+_RESULT_NAMES = ("toolName", "toolCallId")
+_CALL_NAMES = ("id", "name")
 _TEXT_KEYS = frozenset({"type", "text", "cacheControl", "cache_control"})
 _MARKER_KEYS = ("cacheControl", "cache_control")
+_NO_CONTENT = object()
+_UNKNOWN_ROLE = "unknown"
+_ABSENT = "absent"
 _BLOCK_KINDS = {
     "image": Kind.IMAGE,
     "video": Kind.VIDEO,
@@ -46,24 +49,29 @@ def parse_message(raw: bytes) -> Message:
 def message_of(value: dict[str, Any]) -> Message:
     """The blocks and markers of one canonical message. Whether a system message belongs to the
     system tier depends on its place, which is not known here."""
-    role = text_of(value.get("role")) or "unknown"
-    tier = Tier.MESSAGES
-    content = value.get("content")
+    role = text_of(value.get("role")) or _UNKNOWN_ROLE
+    content = value.get("content", _NO_CONTENT)
+    told = _MESSAGE_KEYS if role == _UNKNOWN_ROLE else _MESSAGE_KEYS | {"role"}
     if role == "tool":
         blocks, markers = _tool_result_blocks(value, content)
-        message_json = rest_json(value, _TOOL_RESULT_KEYS)
+        told |= _texts(value, _RESULT_NAMES)
     else:
         calls = value.get("toolCalls")
-        blocks, markers = _content_blocks(tier, role, content, bool(calls))
-        message_json = rest_json(value, _ROLE_KEYS)
-        if isinstance(calls, list):
-            blocks += [call_block(call) for call in calls]
-        elif calls is not None:
-            message_json = rest_json(value, _ROLE_KEYS - {"toolCalls"})
+        made = [call_block(call) for call in calls] if isinstance(calls, list) else []
+        blocks, markers = _content_blocks(Tier.MESSAGES, role, content, bool(made))
+        if made:
+            blocks += made
+            told |= {"toolCalls"}
+    message_json = rest_json(value, told)
     if message_json:
         blocks[0] = replace(blocks[0], message_json=message_json)
     own = _marker(value, len(blocks) - 1)
     return Message(role, tuple(blocks), tuple(markers + own))
+
+
+def _texts(value: dict[str, Any], names: tuple[str, ...]) -> frozenset[str]:
+    """Those of the keys that hold a text: a block has a field for them, for nothing else."""
+    return frozenset(name for name in names if isinstance(value.get(name), str))
 
 
 def _content_blocks(
@@ -73,12 +81,12 @@ def _content_blocks(
         if not content and has_calls:
             return [], []
         return [Block(tier, role, Kind.TEXT, content)], []
+    if content is _NO_CONTENT:
+        return [Block(tier, role, Kind.TEXT, "", "absent")], []
+    if content is None:
+        return [Block(tier, role, Kind.TEXT, "", "null")], []
     if not isinstance(content, list):
-        text = "" if content is None else compact(content)
-        shape = "absent" if content is None else "other"
-        if shape == "absent" and has_calls:
-            return [Block(tier, role, Kind.TEXT, "", shape)], []
-        return [Block(tier, role, Kind.TEXT, text, shape)], []
+        return [Block(tier, role, Kind.TEXT, compact(content), "other")], []
     if not content:
         return [Block(tier, role, Kind.TEXT, "", "empty-array")], []
     blocks: list[Block] = []
@@ -94,7 +102,7 @@ def content_block(tier: Tier, role: str, item: Any) -> Block:
     if not isinstance(item, dict):
         return Block(tier, role, Kind.UNKNOWN, compact(item), "array")
     kind = text_of(item.get("type"))
-    if kind in ("text", "reasoning") and isinstance(item.get("text"), str):
+    if kind in ("text", "reasoning") and isinstance(item.get("text"), str) and _ABSENT not in item:
         return Block(
             tier,
             role,
@@ -115,32 +123,35 @@ def _tool_result_blocks(
 ) -> tuple[list[Block], list[MarkerValue]]:
     name, call_id = text_of(value.get("toolName")), text_of(value.get("toolCallId"))
     blocks, markers = _content_blocks(Tier.MESSAGES, "tool", content, has_calls=False)
-    extra = [k for k in ("toolName", "toolCallId") if k not in value]
-    note = compact({"absent": extra}) if extra else ""
     results = [
-        Block(
-            b.tier,
-            b.role,
-            Kind.TOOL_RESULT if b.kind is Kind.TEXT else b.kind,
-            b.text,
-            b.shape,
-            name,
-            call_id,
-            b.extra_json or note,
+        replace(
+            b,
+            kind=Kind.TOOL_RESULT if b.kind is Kind.TEXT else b.kind,
+            name=name,
+            call_id=call_id,
         )
         for b in blocks
     ]
+    absent = [k for k in _RESULT_NAMES if k not in value]
+    if absent:
+        results[0] = replace(results[0], extra_json=_with_absent(absent, results[0].extra_json))
     return results, markers
+
+
+def _with_absent(absent: list[str], extra_json: str) -> str:
+    """The other keys of a block, and beside them the names of the keys that it did not have: an
+    empty name is another thing than none."""
+    return compact({**(decode(extra_json.encode()) if extra_json else {}), _ABSENT: absent})
 
 
 def call_block(call: Any) -> Block:
     """A tool call beside the content; `input` may be any JSON (formats/zcode.md 14, case 27)."""
-    if not isinstance(call, dict):
+    if not isinstance(call, dict) or _ABSENT in call:
         return Block(Tier.MESSAGES, "assistant", Kind.TOOL_CALL, compact(call), "other")
-    absent = [k for k in ("id", "name", "input") if k not in call]
-    extra = rest_json(call, _CALL_KEYS)
+    absent = [k for k in (*_CALL_NAMES, "input") if k not in call]
+    extra = rest_json(call, _texts(call, _CALL_NAMES) | {"input"})
     if absent:
-        extra = compact({"absent": absent, **(decode(extra.encode()) if extra else {})})
+        extra = _with_absent(absent, extra)
     return Block(
         Tier.MESSAGES,
         "assistant",

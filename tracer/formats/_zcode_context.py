@@ -6,7 +6,7 @@ a redacted number is unknown, not zero.
 
 from typing import Any
 
-from tracer.formats._json import compact, int_of, text_of
+from tracer.formats._json import compact, float_of, int_of, text_of
 from tracer.model.events import ContextBuilt, ContextUsage, LoggedSection, UsageCategory
 
 REDACTED = "[Redacted]"
@@ -75,16 +75,13 @@ def _objects(value: Any) -> list[dict[str, Any]]:
 
 def _category(item: dict[str, Any], contributors: dict[str, str]) -> UsageCategory:
     source = text_of(item.get("source")) or text_of(item.get("role"))
-    percent = item.get("percentTokens")
     return UsageCategory(
         name=text_of(item.get("name")) or text_of(item.get("role")),
         source=source,
         chars=int_of(item.get("chars")),
         tokens=int_of(item.get("tokens")),
         tokens_redacted=is_redacted(item.get("tokens")),
-        percent=float(percent)
-        if isinstance(percent, int | float) and not isinstance(percent, bool)
-        else None,
+        percent=float_of(item.get("percentTokens")),
         count=int_of(item.get("count")),
         contributors_json=contributors.get(source, ""),
     )

@@ -15,6 +15,7 @@ from tracer.formats._json import (
     sniff_lines,
     strip_line,
     text_of,
+    too_deep,
 )
 from tracer.formats._time import epoch_ms
 from tracer.formats._zcode_context import context_built, context_usage, is_redacted
@@ -60,7 +61,10 @@ class ZcodeLog:
                 "The line has no timestamp and level of a structured log; it was left out.",
                 line,
             )
-        return _event(value, at_ms)
+        try:
+            return _event(value, at_ms)
+        except RecursionError:
+            return too_deep(line)
 
 
 FORMAT = ZcodeLog()

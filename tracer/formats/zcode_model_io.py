@@ -20,6 +20,7 @@ from tracer.formats._json import (
     sniff_lines,
     strip_line,
     text_of,
+    too_deep,
 )
 from tracer.formats._time import epoch_ms
 from tracer.formats._zcode_blocks import (
@@ -50,6 +51,7 @@ _SECRET_HEADER = re.compile(
 )
 _PROMPT_BODY_KEYS = frozenset({"messages", "system", "tools"})
 _PARAM_KEYS = ("maxOutputTokens", "temperature", "toolChoice", "providerOptions")
+_MAX_MESSAGES = 1_000_000
 _OPENING = re.compile(rb'\s*\{\s*"(?:completedAt|requestId|type)"\s*:')
 
 
@@ -112,19 +114,29 @@ class ZcodeModelIo:
         """The model call of a line, or why it is none."""
         line = strip_line(line)
         try:
-            record = _decode_line(line)
-        except (ValueError, RecursionError):
-            decoded = decode_object(line)
-            if isinstance(decoded, Skipped):
-                return decoded
-            record = _lenient_record(*decoded)
-        foreign = _foreign(record)
-        if foreign:
-            return skipped(SkipKind.FOREIGN_TYPE, foreign, line)
-        return _call(record)
+            return _parse(line)
+        except RecursionError:
+            return too_deep(line)
 
 
 FORMAT = ZcodeModelIo()
+
+
+def _parse(line: bytes) -> ModelCall | Skipped:
+    try:
+        record = _decode_line(line)
+    except (ValueError, RecursionError):
+        decoded = decode_object(line)
+        if isinstance(decoded, Skipped):
+            return decoded
+        record = _lenient_record(*decoded)
+    foreign = _foreign(record)
+    if foreign:
+        return skipped(SkipKind.FOREIGN_TYPE, foreign, line)
+    unbelievable = _unbelievable(record.request)
+    if unbelievable:
+        return skipped(SkipKind.BAD_FIELD, unbelievable, line)
+    return _call(record)
 
 
 def _foreign(record: _Line) -> str:
@@ -133,6 +145,15 @@ def _foreign(record: _Line) -> str:
         return f"The record is of type {kind!r}, not a model call; it was left out."
     if record.request is None and not isinstance(record.response, dict):
         return "The record has neither a request nor a response; it is not a model call."
+    return ""
+
+
+def _unbelievable(request: _Request | None) -> str:
+    """A damaged digit can announce more messages than fit into memory."""
+    for name in ("messageCount", "messageOffset"):
+        number = int_of(getattr(request, name, None))
+        if number is not None and number > _MAX_MESSAGES:
+            return f"The record has a {name} of {number:,}, which no list of messages has."
     return ""
 
 
@@ -196,8 +217,8 @@ def _call(record: _Line) -> ModelCall:
         response_id=text_of(response.get("responseId")),
         response_blocks=_response_blocks(response),
         usage=reported_usage(response),
-        tools=bytes(body_parts.get("tools", b"")),
-        system=bytes(body_parts.get("system", b"")),
+        tools=_tier(body_parts.get("tools")),
+        system=_tier(body_parts.get("system")),
         tool_names=tuple(text_of(n) for n in names) if isinstance(names, list) else (),
         params_json=_params(request, body),
         headers_json=compact(headers) if headers else "",
@@ -205,23 +226,29 @@ def _call(record: _Line) -> ModelCall:
     )
 
 
+def _tier(raw: msgspec.Raw | None) -> bytes:
+    """A tier of the wire body; null says nothing, like a missing key."""
+    found = bytes(raw) if raw is not None else b""
+    return b"" if found == b"null" else found
+
+
 def _window(request: _Request | None) -> Window:
     if request is None or request.messages is None:
         count = int_of(request.messageCount) if request is not None else None
-        return Window(WindowKind.ABSENT, 0, count or 0, ())
+        return Window(WindowKind.ABSENT, 0, max(count or 0, 0), ())
     items = tuple(bytes(m) for m in request.messages)
     kind = text_of(request.messagesKind)
-    offset = int_of(request.messageOffset) or 0
+    offset = max(int_of(request.messageOffset) or 0, 0)
     count = int_of(request.messageCount)
+    if count is None or count < 0:
+        count = offset + len(items)
+    offset = min(offset, count)
+    items = items[: count - offset]  # what stands behind the list's end is not part of it
     if kind == "delta":
-        return Window(WindowKind.DELTA, offset, _count(count, offset, items), items)
+        return Window(WindowKind.DELTA, offset, count, items)
     if kind == "tail" or offset > 0:
-        return Window(WindowKind.TAIL, offset, _count(count, offset, items), items)
-    return Window(WindowKind.FULL, 0, _count(count, 0, items), items)
-
-
-def _count(count: int | None, offset: int, items: tuple[bytes, ...]) -> int:
-    return count if count is not None and count >= 0 else offset + len(items)
+        return Window(WindowKind.TAIL, offset, count, items)
+    return Window(WindowKind.FULL, 0, count, items)
 
 
 def _model(value: Any) -> tuple[str, str, str]:
@@ -260,7 +287,11 @@ def _headers(value: Any) -> dict[str, str]:
     if not isinstance(value, dict):
         return {}
     return {
-        name.lower(): "[redacted]" if _SECRET_HEADER.search(name) else str(content)
+        name.lower(): "[redacted]"
+        if _SECRET_HEADER.search(name)
+        else content
+        if isinstance(content, str)
+        else compact(content)
         for name, content in value.items()
     }
 

@@ -72,7 +72,7 @@ def change_of(file: BinaryIO, facts: FileFacts, known: SourceRow | None) -> Chan
     moved = (facts.device, facts.inode) != (known.device, known.inode)
     if moved or facts.size_bytes < known.offset_bytes:
         return Change.REPLACED
-    if facts.size_bytes == known.size_bytes and facts.size_bytes == known.offset_bytes:
+    if facts.size_bytes == known.size_bytes:
         return Change.REPLACED  # touched or edited in place: only reading it again can tell
     file.seek(0)
     head = file.read(known.head_bytes)

@@ -30,6 +30,8 @@ Item: TypeAlias = tuple[Entry, tuple[MarkerValue, ...]]
 _MAX_ITEMS = 150_000
 _MAX_SEEN_BYTES = 8 << 20
 _NO_TOOLS_LOGGED = "tools"
+_SYSTEM_ROLE = "system"
+_MAX_LEADING = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,8 @@ class FileState:
     seen: _Seen = field(default_factory=lambda: _Seen())
     chains: deque[_Chain] = field(default_factory=lambda: deque(maxlen=KEPT_LISTS))
     generation: int = -1
+    read_up_to: tuple[int, int] = (0, 0)
+    """The segment (its row id) and the offset that this is the state of."""
 
     def remember(self, chain: _Chain) -> None:
         self.chains.append(chain)
@@ -97,7 +101,7 @@ class PromptBuilder:
         if call.window.kind is WindowKind.ABSENT:
             return self._unobserved(call, tools, system, place)
         offset = call.window.offset
-        items = self._window(call, len(system), place, state.seen)
+        items = self._window(call, len(system), place, state)
         undone = state.windows.undo(
             call.window.kind, offset, call.window.count, [entry for entry, _ in items]
         )
@@ -122,10 +126,12 @@ class PromptBuilder:
             ),
         )
 
-    def restore(self, state: FileState, chains: Sequence[LoadedChain]) -> None:
-        """Fill a fresh state with the lists of a file's newest records, oldest first, so that
-        reading goes on where an earlier process stopped."""
+    def restored(self, chains: Sequence[LoadedChain]) -> FileState:
+        """A state with the lists of a file's newest records, oldest first, so that reading goes on
+        where an earlier process stopped."""
         self._drop_stale()
+        state = FileState()
+        known: list[list[Entry | None]] = []
         for chain in chains:
             messages: list[Entry | None] = []
             ends: list[StoredNode] = []
@@ -135,8 +141,11 @@ class PromptBuilder:
                 entry = tuple(b.id for b in message.blocks)
                 messages += [None] * message.gap if message.gap else [entry]
                 ends += [message.end] * (message.gap or 1)
-            state.windows.remember(messages)
+            known.append(messages)
             state.remember(_Chain(messages, chain.root.id if chain.root else 0, ends))
+        earlier = sum(chain.earlier_segment for chain in chains)
+        state.windows = Windows(known, of_earlier_segments=earlier)
+        return state
 
     def _drop_stale(self) -> bool:
         if self._generation == self._writer.generation and len(self._items) <= _MAX_ITEMS:
@@ -148,26 +157,45 @@ class PromptBuilder:
             self._generation = self._writer.generation
         return True
 
-    def _window(self, call: ModelCall, system_blocks: int, place: Place, seen: _Seen) -> list[Item]:
+    def _window(
+        self, call: ModelCall, system_blocks: int, place: Place, state: FileState
+    ) -> list[Item]:
         """The visible messages. A system message at the head of the list is part of the system
         tier; one that comes later is a mid-conversation message."""
+        seen = state.seen
         raws, offset = call.window.items, call.window.offset
         items: list[Item] = []
-        leading = offset == 0
+        leading = offset < max(system_blocks, 1) or self._follows_system(offset, state)
         shift = offset - seen.offset
         before = seen.raws
         for position, raw in enumerate(raws):
             there = position + shift
-            if 0 <= there < len(before) and raw == before[there]:
+            if (
+                0 <= there < len(before)
+                and raw == before[there]
+                and self._fits(seen.items[there], leading)
+            ):
                 item = seen.items[there]
             else:
-                in_system = leading or offset + position < system_blocks
-                item = self._item(raw, in_system, call, place)
+                item = self._item(raw, leading, call, place)
             leading = leading and self._is_system(item[0])
             items.append(item)
         kept = sum(map(len, raws)) <= _MAX_SEEN_BYTES
         seen.offset, seen.raws, seen.items = offset, raws if kept else (), items
         return items
+
+    def _follows_system(self, offset: int, state: FileState) -> bool:
+        """True where a window begins inside the system messages at the head of a known list."""
+        return 0 < offset <= _MAX_LEADING and any(
+            len(c.messages) > offset and self._is_system(c.messages[offset - 1])
+            for c in state.chains
+        )
+
+    def _fits(self, item: Item, leading: bool) -> bool:
+        """True where an item has the tier that its place asks for: the same system message belongs
+        to the system tier at the head of a list, and to the conversation later on."""
+        block = self._stored[item[0][0]]
+        return block.is_system == leading or block.role != _SYSTEM_ROLE
 
     def _item(self, raw: RawItem, leading: bool, call: ModelCall, place: Place) -> Item:
         key = sha256(raw).digest()

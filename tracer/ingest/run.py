@@ -1,5 +1,6 @@
 """Ingesting files into the database: one `Ingestor` a database, used by one thread at a time."""
 
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -30,13 +31,15 @@ from tracer.model.events import LogEvent, ModelCall
 from tracer.model.source import SkipKind, Skipped
 from tracer.model.views import FileResult, IngestResult, Progress, SkippedLine
 from tracer.store.connect import open_writer
-from tracer.store.records import MAX_STORED_SKIPS, PromptFacts, Records
-from tracer.store.restore import newest_chains
+from tracer.store.records import MAX_STORED_SKIPS, PromptFacts, Records, request_key
+from tracer.store.restore import first_place, newest_chains
 from tracer.store.sources import (
+    CURRENT,
     SourceRow,
     add_source,
     current_source,
     known_paths,
+    mark_current,
     mark_missing,
     save_source,
     skipped_lines,
@@ -49,6 +52,8 @@ SNIFF_BYTES = 256 << 10
 COUNT_ELSEWHERE_FROM_BYTES = 8 << 20
 MAX_STATES = 16
 DEFAULT_MAX_LINE_BYTES = 64 << 20
+_BLANK = b" \t\r\n\xef\xbb\xbf"
+_LENGTH = re.compile(r"has ([\d,]+) bytes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +91,11 @@ class _Reading:
     new_records: int = 0
     batch_bytes: int = 0
     batch_started: float = 0.0
+    first_of_segment: bool = False
+
+
+class _OvertakenError(Exception):
+    """Another process has read on in the same file: look at it anew."""
 
 
 class Ingestor:
@@ -103,6 +113,7 @@ class Ingestor:
         self._builder = PromptBuilder(self._writer)
         self._states: dict[str, FileState] = {}
         self._not_read: dict[str, tuple[FileFacts, FileResult]] = {}
+        self._read_again: set[str] = set()
 
     def close(self) -> None:
         """Close the database; the write-ahead log is folded in if nobody else reads it."""
@@ -170,34 +181,58 @@ class Ingestor:
 
     def _file(self, path: Path, run: _Run) -> FileResult:
         name = path_name(path)
-        try:
-            facts = file_facts(path)
-            known = current_source(self.connection, name)
-            if known is not None and same_stat(facts, known):
-                return self._result(known, 0, "unchanged")
-            refused = self._not_read.get(name)
-            if refused is not None and refused[0] == facts:
-                return refused[1]
-            with path.open("rb", buffering=1 << 20) as file:
-                reading = self._open(file, facts, known)
-                if isinstance(reading, FileResult):
-                    self._not_read[name] = (facts, reading)
-                    return reading
-                self._read(reading, run)
-        except OSError as error:
-            return _not_read(name, f"The file could not be read: {error.strerror or error}.")
-        return self._result(reading.source, reading.new_records, "read")
+        new_records = 0
+        while True:
+            reading: _Reading | FileResult | None = None
+            try:
+                facts = file_facts(path)
+                known = current_source(self.connection, name)
+                same = known is not None and same_stat(facts, known)
+                if known is not None and same and not self._is_readable_now(known):
+                    if known.status != CURRENT:
+                        mark_current(self.connection, known)
+                    return self._result(known, new_records, "read" if new_records else "unchanged")
+                refused = self._not_read.get(name)
+                if refused is not None and refused[0] == facts:
+                    return refused[1]
+                with path.open("rb", buffering=1 << 20) as file:
+                    reading = self._open(file, facts, known)
+                    if isinstance(reading, FileResult):
+                        self._not_read[name] = (facts, reading)
+                        return reading
+                    self._read(reading, run)
+            except _OvertakenError:
+                if isinstance(reading, _Reading):
+                    new_records += reading.new_records
+                continue
+            except OSError as error:
+                return _not_read(name, f"The file could not be read: {error.strerror or error}.")
+            return self._result(reading.source, new_records + reading.new_records, "read")
+
+    def _is_readable_now(self, known: SourceRow) -> bool:
+        """True where a line was passed over for its length, and the limit was raised since: once
+        an ingestor, the file is read again."""
+        if not known.skipped or known.path in self._read_again:
+            return False
+        limit = self.options.max_line_bytes
+        return any(
+            skip.kind == SkipKind.TOO_LONG and _length_in(skip.reason) <= limit
+            for skip in skipped_lines(self.connection, known.id, MAX_STORED_SKIPS)
+        )
 
     def _open(
         self, file: BinaryIO, facts: FileFacts, known: SourceRow | None
     ) -> _Reading | FileResult:
         change = change_of(file, facts, known)
         name = path_name(facts.path)
+        if change is Change.UNCHANGED:  # but for a limit that was raised
+            self._read_again.add(name)
+            change = Change.REPLACED
         if change is Change.GROWN and known is not None:
             log_format = format_named(known.format)
             if log_format is None:
                 return _not_read(name, f"Its format {known.format!r} is not known any more.")
-            return _Reading(file, facts, known, log_format, self._state(name))
+            return _Reading(file, facts, known, log_format, self._state(known))
         file.seek(0)
         head = file.read(SNIFF_BYTES)
         if not head:
@@ -211,45 +246,49 @@ class Ingestor:
                 f"Its content is none of the known formats ({known_names}). If it is one of them, "
                 "name it with --format.",
             )
-        state = self._state(name) if known is not None else FileState()
+        state = self._state(known) if known is not None else FileState()
         state.windows.begin_segment()
         self._states[name] = state
         head_bytes, head_hash = head_fingerprint(file, facts.size_bytes)
         source = SourceRow(
             0, name, known.segment + 1 if known else 1, log_format.name, log_format.agent,
             facts.device, facts.inode, head_bytes, head_hash, EMPTY_HASH, 0, 0, 0, 0, 0, 0, 0,
-            "current", _now_ms(),
+            CURRENT, _now_ms(),
         )  # fmt: skip
-        return _Reading(file, facts, source, log_format, state)
+        return _Reading(file, facts, source, log_format, state, first_of_segment=known is not None)
 
-    def _state(self, name: str) -> FileState:
-        """What the file's next record may be relative to; loaded where an earlier process read
-        the file up to here."""
+    def _state(self, known: SourceRow) -> FileState:
+        """What the file's next record may be relative to; loaded where another process read the
+        file up to here."""
+        name = known.path
         state = self._states.pop(name, None)
-        if state is None or state.generation not in (-1, self._writer.generation):
-            state = FileState()
-            self._builder.restore(state, newest_chains(self.connection, name, KEPT_LISTS))
+        if (
+            state is None
+            or state.generation != self._writer.generation
+            or state.read_up_to != (known.id, known.offset_bytes)
+        ):
+            state = self._restored(name)
         self._states[name] = state
         while len(self._states) > MAX_STATES:
             self._states.pop(next(iter(self._states)))
         return state
 
+    def _restored(self, name: str, before: tuple[int, int] | None = None) -> FileState:
+        chains = newest_chains(self.connection, name, KEPT_LISTS, before)
+        return self._builder.restored(chains)
+
     def _read(self, reading: _Reading, run: _Run) -> None:
-        source = reading.source
-        self._begin(reading)
         try:
-            if source.id == 0:
-                add_source(self.connection, source)
-            self._drop_torn(source)
+            self._begin(reading)
             joined = self._ends_without_newline(reading)
-            for line in read_lines(reading.file, source.offset_bytes, self.options.max_line_bytes):
-                if joined and line.data == b"":
-                    source.offset_bytes += line.size_bytes
-                    joined = False
-                    continue
-                joined = False
-                if not self._line(reading, line):
+            offset = reading.source.offset_bytes
+            for line in read_lines(reading.file, offset, self.options.max_line_bytes):
+                if joined and not line.torn and line.data is not None and not line.data.strip():
+                    # The end of a line that was whole without it.
+                    reading.source.offset_bytes += line.size_bytes
+                elif not self._line(reading, line):
                     break
+                joined = False
                 reading.batch_bytes += line.size_bytes
                 run.done_bytes += line.size_bytes
                 if self._batch_is_full(reading):
@@ -259,12 +298,29 @@ class Ingestor:
         except BaseException:
             self._writer.rollback()
             self._records.forget()
-            self._states.pop(source.path, None)
+            self._states.pop(reading.source.path, None)
             raise
         reading.state.generation = self._writer.generation
+        reading.state.read_up_to = (reading.source.id, reading.source.offset_bytes)
 
     def _begin(self, reading: _Reading) -> None:
+        """Begin a batch where the last one ended, unless another process was faster."""
         self._writer.begin()
+        source = reading.source
+        stored = current_source(self.connection, source.path)
+        if source.id == 0:
+            if (stored.segment if stored else 0) != source.segment - 1:
+                raise _OvertakenError
+            add_source(self.connection, source)
+        else:
+            if stored is None or (stored.id, stored.offset_bytes) != (
+                source.id,
+                source.offset_bytes,
+            ):
+                raise _OvertakenError
+            stored.status = CURRENT
+            reading.source = stored
+        self._drop_torn(reading.source)
         reading.batch_bytes = 0
         reading.batch_started = time.monotonic()
 
@@ -303,11 +359,8 @@ class Ingestor:
 
     def _reload(self, reading: _Reading) -> None:
         """The writer dropped its ids to save memory: load this file's lists anew."""
-        state = FileState()
-        self._builder.restore(
-            state, newest_chains(self.connection, reading.source.path, KEPT_LISTS)
-        )
-        self._states[reading.source.path] = reading.state = state
+        name = reading.source.path
+        self._states[name] = reading.state = self._restored(name)
 
     def _drop_torn(self, source: SourceRow) -> None:
         cursor = self.connection.execute(
@@ -327,8 +380,9 @@ class Ingestor:
         source = reading.source
         place = Place(source.id, source.lines + 1, line.offset_bytes)
         event = self._parse(reading, line)
-        if line.torn and isinstance(event, Skipped):
-            self._skip(source, place, _torn(event))
+        if line.torn and not isinstance(event, ModelCall | LogEvent):
+            if event is not None:
+                self._skip(source, place, _torn(event))
             return False
         source.lines += 1
         source.offset_bytes = line.offset_bytes + line.size_bytes
@@ -348,10 +402,10 @@ class Ingestor:
             return Skipped(
                 SkipKind.TOO_LONG,
                 f"The line has {line.size_bytes:,} bytes, more than the limit of {limit:,}. "
-                "Raise it with --max-line-mb.",
+                "Read the file again with a higher --max-line-mb.",
                 line.head.decode("utf-8", "replace")[:200],
             )
-        if not line.data.strip(b" \t\r\xef\xbb\xbf"):
+        if not line.data.strip(_BLANK):
             return None
         return reading.format.parse(line.data)
 
@@ -360,7 +414,10 @@ class Ingestor:
     ) -> bool:
         agent = reading.format.agent
         if isinstance(event, LogEvent):
-            return self._records.log_event(event, agent, place, digest(data))
+            return self._records.log_event(event, agent, place, digest(data.strip(_BLANK)))
+        line_hash = b"" if event.request_id else digest(data.strip(_BLANK))
+        if reading.first_of_segment:
+            self._recognise(reading, event, line_hash)
         if event.reset_json:
             reading.state.windows.begin_segment()
         prompt = self._builder.build(event, place, reading.state)
@@ -369,14 +426,25 @@ class Ingestor:
             prompt.observed, prompt.system_from, prompt.markers,
         )  # fmt: skip
         usage = normalise(event.usage) if event.usage else None
-        stored = self._records.request(event, usage, facts, agent, place)
+        stored = self._records.request(event, usage, facts, agent, place, line_hash)
         if stored and event.started_at_ms is not None:
             self._records.title(event, agent, title_of)
         return stored
 
+    def _recognise(self, reading: _Reading, event: ModelCall, line_hash: bytes) -> None:
+        """A segment that begins with a record which the file has shown before is that file again,
+        touched or edited: it is read with what was known before that record, as the first time."""
+        reading.first_of_segment = False
+        path = reading.source.path
+        key = request_key(event.session_id, event.request_id, event.attempt, line_hash)
+        place = first_place(self.connection, path, key)
+        if place is not None:
+            self._states[path] = reading.state = self._restored(path, before=place)
+            reading.state.windows.begin_segment()
+
     def _skip(self, source: SourceRow, place: Place, skip: Skipped) -> None:
         source.skipped += 1
-        if source.skipped <= MAX_STORED_SKIPS:
+        if source.skipped <= MAX_STORED_SKIPS or skip.kind is SkipKind.TORN:
             self._records.skipped(place, skip)
 
     def _result(self, source: SourceRow, new_records: int, status: str) -> FileResult:
@@ -410,6 +478,12 @@ class Ingestor:
                 uncounted_blocks=uncounted,
             )
         )
+
+
+def _length_in(reason: str) -> int:
+    """The length of a line that was too long, from the reason that says so."""
+    found = _LENGTH.search(reason)
+    return int(found[1].replace(",", "")) if found else 0
 
 
 def _torn(skip: Skipped) -> Skipped:

@@ -50,6 +50,7 @@ _M001 = (
   project TEXT NOT NULL DEFAULT '',
   parent_session_id TEXT NOT NULL DEFAULT '',
   title_at_ms INTEGER,
+  title_request_id TEXT NOT NULL DEFAULT '',
   first_at_ms INTEGER,
   last_at_ms INTEGER
 ) STRICT""",
@@ -171,8 +172,6 @@ _M001 = (
     "cache_write_tokens, output_tokens)",
     # A log line finds its request by the id of the attempt.
     "CREATE INDEX idx_requests_request ON requests(request_id)",
-    # Resuming a grown file asks for its newest records.
-    "CREATE INDEX idx_requests_source ON requests(source_id, line)",
     """CREATE TABLE markers (
   request_id INTEGER NOT NULL REFERENCES requests(id),
   tier TEXT NOT NULL,
@@ -198,6 +197,8 @@ _M001 = (
   record_hash BLOB NOT NULL,
   PRIMARY KEY (request_id, source_id, line)
 ) STRICT, WITHOUT ROWID""",
+    # Resuming a grown file asks for its newest records.
+    "CREATE INDEX idx_request_sources_place ON request_sources(source_id, line)",
     """CREATE TABLE log_events (
   id INTEGER PRIMARY KEY,
   line_hash BLOB NOT NULL UNIQUE,

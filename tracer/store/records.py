@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 
@@ -67,10 +68,10 @@ class PromptFacts:
     markers: tuple[Marker, ...]
 
 
-def request_key(session_id: str, request_id: str, attempt: int, record_hash: bytes) -> str:
+def request_key(session_id: str, request_id: str, attempt: int, line_hash: bytes) -> str:
     """The 12 hex digits that name a request everywhere, whatever file it was read from. A record
-    without a request id is named by its content."""
-    identity = f"{session_id}|{request_id}|{attempt}".encode() if request_id else record_hash
+    without a request id is named by its line's content."""
+    identity = f"{session_id}|{request_id}|{attempt}".encode() if request_id else line_hash
     return digest(identity).hex()[:12]
 
 
@@ -145,39 +146,49 @@ class Records:
         first. `title_of` is asked only where its answer would count."""
         started = call.started_at_ms
         known = self._titled.get(call.session_id)
-        if started is None or (known is not None and started >= known):
+        if started is None or (known is not None and started > known):
             return
         title = title_of(call)
         if not title:
             return
         row_id = self.session(call.session_id, agent, None)
+        # Two calls may start in the same millisecond: the smaller request id decides, in whatever
+        # order they are read; an edited record replaces its own title.
         self._execute(
-            "UPDATE sessions SET title = ?1, title_at_ms = ?2 WHERE id = ?3 AND "
-            "(title_at_ms IS NULL OR ?2 < title_at_ms)",
-            (title, started, row_id),
+            "UPDATE sessions SET title = ?1, title_at_ms = ?2, title_request_id = ?3 "
+            "WHERE id = ?4 AND (title_at_ms IS NULL OR ?2 < title_at_ms OR "
+            "(?2 = title_at_ms AND ?3 <= title_request_id))",
+            (title, started, call.request_id, row_id),
         )
         row = self._execute("SELECT title_at_ms FROM sessions WHERE id = ?", (row_id,)).fetchone()
         self._titled[call.session_id] = int(row[0])
 
     def request(
-        self, call: ModelCall, usage: Usage | None, prompt: PromptFacts, agent: str, place: Place
+        self,
+        call: ModelCall,
+        usage: Usage | None,
+        prompt: PromptFacts,
+        agent: str,
+        place: Place,
+        line_hash: bytes = b"",
     ) -> bool:
-        """Store a model call; False if it was known already.
+        """Store a model call; False if it was known already. `line_hash` names a call that has no
+        request id.
 
         The record of a log line gives way to the model I/O record. A record that was edited in a
         file that was read anew replaces the one of the replaced segment; any other second record of
-        the same attempt is a copy and only its place is kept.
+        the same attempt is a copy and only its place is kept. Records that share a request id and
+        an attempt number but not their start are two attempts (formats/zcode.md 14, case 23).
         """
         response = [self._writer.block(block, place).id for block in call.response_blocks]
         row = self._request_row(call, usage, prompt, agent)
         record_hash = _record_hash(row, prompt, call)
-        key = request_key(call.session_id, call.request_id, call.attempt, record_hash)
-        old = self._execute(
-            "SELECT r.id, r.from_log, r.record_hash, s.path = n.path AND s.id <> n.id "
-            "FROM requests r JOIN sources s ON s.id = r.source_id "
-            "JOIN sources n ON n.id = ? WHERE r.key = ?",
-            (place.source_id, key),
-        ).fetchone()
+        key = request_key(call.session_id, call.request_id, call.attempt, line_hash)
+        old = self._known(key, place)
+        if old is not None and not old[1] and old[4] != call.started_at_ms:
+            name = f"{call.request_id}@{call.started_at_ms}"
+            key = request_key(call.session_id, name, call.attempt, line_hash)
+            old = self._known(key, place)
         row_id: int | None = old[0] if old else None
         stores = old is None or bool(old[1]) or bool(old[3] and old[2] != record_hash)
         if stores or row_id is None:
@@ -189,6 +200,17 @@ class Records:
             self._responses += [(row_id, position, i) for position, i in enumerate(response)]
         self._places.append((row_id, *place, record_hash))
         return stores
+
+    def _known(self, key: str, place: Place) -> tuple[Any, ...] | None:
+        """The request of that key: row id, whether only log lines know it, the hash of its record,
+        whether that stood in an earlier segment of the same file, and its start."""
+        row: tuple[Any, ...] | None = self._execute(
+            "SELECT r.id, r.from_log, r.record_hash, s.path = n.path AND s.id <> n.id, "
+            "r.started_at_ms FROM requests r JOIN sources s ON s.id = r.source_id "
+            "JOIN sources n ON n.id = ? WHERE r.key = ?",
+            (place.source_id, key),
+        ).fetchone()
+        return row
 
     def _put_request(self, row_id: int | None, row: tuple[object, ...]) -> int:
         if row_id is None:
@@ -283,46 +305,40 @@ class Records:
         )
 
     def _request_from_log(
-        self, session: int, event: LogEvent, place: Place, record_hash: bytes
+        self, session: int, event: LogEvent, place: Place, line_hash: bytes
     ) -> None:
-        """An attempt that so far only the structured log knows: it is shown without a prompt."""
+        """An attempt that so far only the structured log knows: it is shown without a prompt.
+
+        Its lines can come in any order, and from two files around midnight; what they tell is put
+        together so that the order makes no difference.
+        """
         attempt = event.attempt or 1
-        key = request_key(event.session_id, event.request_id, attempt, record_hash)
-        status = _ATTEMPT_EVENTS[event.event]
-        if status is Status.FAILED and event.status == "cancelled":
-            status = Status.CANCELLED
-        ended = event.at_ms if status is not Status.UNKNOWN else None
-        started = event.at_ms
-        if event.at_ms is not None and ended is not None and event.duration_ms is not None:
-            started = event.at_ms - event.duration_ms
-        old = self._execute("SELECT id, from_log FROM requests WHERE key = ?", (key,)).fetchone()
-        if old is not None:
-            if old[1] and status is not Status.UNKNOWN:
-                self._execute(
-                    "UPDATE requests SET status = ?, completed_at_ms = ?, duration_ms = ?, "
-                    "started_at_ms = min(started_at_ms, ?) WHERE id = ?",
-                    (status, ended, event.duration_ms, started, old[0]),
-                )
-            elif old[1]:
-                self._execute(
-                    "UPDATE requests SET started_at_ms = ? WHERE id = ?", (started, old[0])
-                )
-            return
-        row: dict[str, object] = dict.fromkeys(_REQUEST_COLUMNS, "")
+        key = request_key(event.session_id, event.request_id, attempt, line_hash)
+        columns = ", ".join(f"r.{name}" for name in _REQUEST_COLUMNS)
+        old = self._execute(
+            f"SELECT r.id, e.at_ms, {columns} FROM requests r "
+            "LEFT JOIN log_events e ON e.line_hash = r.record_hash WHERE r.key = ?",
+            (key,),
+        ).fetchone()
+        row: dict[str, Any] = dict.fromkeys(_REQUEST_COLUMNS, "")
+        row.update(dict.fromkeys(_UNKNOWN_IN_LOG))
         row |= {
             "key": key, "session_id": session, "request_id": event.request_id,
-            "attempt": attempt, "trace_id": event.trace_id, "turn_id": event.turn_id,
-            "query_source": event.query_source,
-            "lane": lane_of(event.query_source, event.provider_id, event.model_id),
-            "provider_id": event.provider_id, "model_id": event.model_id,
-            "started_at_ms": started, "completed_at_ms": ended,
-            "duration_ms": event.duration_ms, "status": status, "observed": "metadata",
+            "attempt": attempt, "started_at_ms": None, "completed_at_ms": None,
+            "duration_ms": None, "status": Status.UNKNOWN, "observed": "metadata",
             "carry": "lost", "window_kind": "absent", "tool_names_json": "[]",
-            "notes_json": "[]", "from_log": 1, "record_hash": record_hash,
-            "source_id": place.source_id, "line": place.line, "offset_bytes": place.offset_bytes,
+            "notes_json": "[]", "from_log": 1,
         }  # fmt: skip
-        row.update(dict.fromkeys(_UNKNOWN_IN_LOG))
-        self._put_request(None, tuple(row[c] for c in _REQUEST_COLUMNS))
+        earliest: tuple[int, bytes] | None = None
+        if old is not None:
+            row = dict(zip(_REQUEST_COLUMNS, old[2:], strict=True))
+            if not row["from_log"]:
+                return
+            earliest = (_or_zero(old[1]), row["record_hash"])
+        _add_event(row, event)
+        if earliest is None or (_or_zero(event.at_ms), line_hash) < earliest:
+            row |= {"record_hash": line_hash, **place._asdict()}
+        self._put_request(old[0] if old else None, tuple(row[c] for c in _REQUEST_COLUMNS))
 
     def skipped(self, place: Place, skip: Skipped) -> None:
         """Keep a line that is no record, MAX_STORED_SKIPS a file at the most."""
@@ -345,6 +361,33 @@ def _record_hash(row: tuple[object, ...], prompt: PromptFacts, call: ModelCall) 
             ]
         )
     )  # fmt: skip
+
+
+def _add_event(row: dict[str, Any], event: LogEvent) -> None:
+    """Add what one line tells of an attempt to the row of a request that only the log knows."""
+    status = _ATTEMPT_EVENTS[event.event]
+    if status is Status.FAILED and event.status == "cancelled":
+        status = Status.CANCELLED
+    started = event.at_ms
+    if status is not Status.UNKNOWN:
+        ended = (_or_zero(event.at_ms), str(status))
+        if ended >= (_or_zero(row["completed_at_ms"]), str(row["status"])) or (
+            row["status"] == Status.UNKNOWN
+        ):
+            row["status"], row["completed_at_ms"] = status, event.at_ms
+            row["duration_ms"] = event.duration_ms
+        if event.at_ms is not None and event.duration_ms is not None:
+            started = event.at_ms - event.duration_ms
+    known = row["started_at_ms"]
+    if known is None or (started is not None and started < known):
+        row["started_at_ms"] = started
+    for name in ("trace_id", "turn_id", "query_source", "provider_id", "model_id"):
+        row[name] = row[name] or getattr(event, name)
+    row["lane"] = lane_of(row["query_source"], row["provider_id"], row["model_id"])
+
+
+def _or_zero(value: int | None) -> int:
+    return value if value is not None else 0
 
 
 def _json_list(values: tuple[str, ...]) -> str:

@@ -16,6 +16,8 @@ SELECT n.id, n.hash, n.depth, n.cum_chars, n.cum_estimate_tokens, n.message_inde
   b.id, b.wire_hash, b.chars, b.estimate_tokens, b.tier, b.kind, b.span_messages, b.part, b.role
 FROM up JOIN nodes n ON n.id = up.id JOIN blocks b ON b.id = n.block_id ORDER BY n.depth"""
 
+_FAR = 1 << 62
+
 
 @dataclass(frozen=True, slots=True)
 class LoadedMessage:
@@ -28,24 +30,57 @@ class LoadedMessage:
 
 @dataclass(frozen=True, slots=True)
 class LoadedChain:
-    """A stored prompt: the node that ends its tools (None without tools) and its messages."""
+    """A stored prompt: the node that ends its tools (None without tools) and its messages.
+    `earlier_segment` tells that the file was begun anew after it."""
 
     root: StoredNode | None
     messages: tuple[LoadedMessage, ...]
+    earlier_segment: bool
 
 
-def newest_chains(connection: sqlite3.Connection, path: str, limit: int) -> Sequence[LoadedChain]:
-    """The prompts of a file's newest records, oldest first."""
+def newest_chains(
+    connection: sqlite3.Connection,
+    path: str,
+    limit: int,
+    before: tuple[int, int] | None = None,
+) -> Sequence[LoadedChain]:
+    """The prompts of a file's newest records, oldest first; `before` (segment, line) leaves out
+    that line and what follows it. Every place counts where a record was found: a copy is known
+    from another file, and yet the record that the next one may be relative to."""
+    segment, line = before or (_FAR, _FAR)
     rows = connection.execute(
-        "SELECT r.node_id FROM requests r JOIN sources s ON s.id = r.source_id "
-        "WHERE s.path = ? AND r.node_id IS NOT NULL AND r.window_kind <> 'absent' "
-        "ORDER BY s.segment DESC, r.line DESC LIMIT ?",
-        (path, limit),
+        "SELECT r.node_id, s.segment, r.reset_json <> '' "
+        "FROM sources s JOIN request_sources p ON p.source_id = s.id "
+        "JOIN requests r ON r.id = p.request_id "
+        "WHERE s.path = ?1 AND (s.segment, p.line) < (?2, ?3) AND r.window_kind <> 'absent' "
+        "ORDER BY s.segment DESC, p.line DESC LIMIT ?4",
+        (path, segment, line, limit),
     ).fetchall()
-    return [_chain(connection, row[0]) for row in reversed(rows)]
+    newest = connection.execute("SELECT max(segment) FROM sources WHERE path = ?", (path,))
+    current = newest.fetchone()[0]
+    chains: list[LoadedChain] = []
+    earlier = False
+    for node_id, of_segment, reset in rows:
+        earlier = earlier or (before is None and of_segment != current)
+        chains.append(_chain(connection, node_id, earlier))
+        earlier = earlier or bool(reset)  # what stood before it was overwritten
+    return chains[::-1]
 
 
-def _chain(connection: sqlite3.Connection, node_id: int) -> LoadedChain:
+def first_place(connection: sqlite3.Connection, path: str, key: str) -> tuple[int, int] | None:
+    """Segment and line at which a request was first found in a file; None where it never was."""
+    row: tuple[int, int] | None = connection.execute(
+        "SELECT s.segment, p.line FROM requests r JOIN request_sources p ON p.request_id = r.id "
+        "JOIN sources s ON s.id = p.source_id WHERE r.key = ? AND s.path = ? "
+        "ORDER BY s.segment, p.line LIMIT 1",
+        (key, path),
+    ).fetchone()
+    return row
+
+
+def _chain(
+    connection: sqlite3.Connection, node_id: int | None, earlier_segment: bool
+) -> LoadedChain:
     root: StoredNode | None = None
     messages: list[LoadedMessage] = []
     blocks: list[StoredBlock] = []
@@ -63,4 +98,4 @@ def _chain(connection: sqlite3.Connection, node_id: int) -> LoadedChain:
             gap = int(row[13]) if row[12] == Kind.GAP else 0
             messages.append(LoadedMessage(tuple(blocks), node, gap))
             blocks = []
-    return LoadedChain(root, tuple(messages))
+    return LoadedChain(root, tuple(messages), earlier_segment)

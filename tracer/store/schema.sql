@@ -203,6 +203,7 @@ CREATE TABLE sessions (
   project TEXT NOT NULL DEFAULT '',
   parent_session_id TEXT NOT NULL DEFAULT '',
   title_at_ms INTEGER,
+  title_request_id TEXT NOT NULL DEFAULT '',
   first_at_ms INTEGER,
   last_at_ms INTEGER
 ) STRICT;
@@ -244,11 +245,11 @@ CREATE INDEX idx_log_events_request ON log_events(request_id) WHERE request_id <
 
 CREATE INDEX idx_log_events_session ON log_events(session_id, at_ms);
 
+CREATE INDEX idx_request_sources_place ON request_sources(source_id, line);
+
 CREATE INDEX idx_requests_request ON requests(request_id);
 
 CREATE INDEX idx_requests_session ON requests(session_id, started_at_ms, query_source, status, observed, turn_id, model_id, lane, input_tokens, fresh_tokens, cache_read_tokens, cache_write_tokens, output_tokens);
-
-CREATE INDEX idx_requests_source ON requests(source_id, line);
 
 CREATE INDEX idx_sessions_last ON sessions(last_at_ms);
 

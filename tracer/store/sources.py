@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from tracer.model.source import SourceRef
 from tracer.model.views import SkippedLine
 
+CURRENT = "current"
+
 
 @dataclass(slots=True)
 class SourceRow:
@@ -73,6 +75,12 @@ def mark_missing(connection: sqlite3.Connection, path: str) -> bool:
         "UPDATE sources SET status = 'missing' WHERE path = ? AND status = 'current'", (path,)
     )
     return cursor.rowcount > 0
+
+
+def mark_current(connection: sqlite3.Connection, source: SourceRow) -> None:
+    """Note that a file that was gone is back as it was."""
+    connection.execute("UPDATE sources SET status = ? WHERE id = ?", (CURRENT, source.id))
+    source.status = CURRENT
 
 
 def known_paths(connection: sqlite3.Connection) -> dict[str, str]:

@@ -1,0 +1,38 @@
+"""What all tests share: the samples, and the flag that lets the browser tests run."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+BROWSER_TESTS = Path(__file__).parent / "browser"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--browser` runs the tests that need a Chromium; CONTEXT_TRACER_BROWSER=1 does the same."""
+    parser.addoption(
+        "--browser",
+        action="store_true",
+        default=os.environ.get("CONTEXT_TRACER_BROWSER") == "1",
+        help="also run the tests that need a Chromium on the machine",
+    )
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Without the flag the browser tests are not even imported."""
+    wanted = config.getoption("--browser")
+    return (
+        True
+        if not wanted and BROWSER_TESTS in (collection_path, *collection_path.parents)
+        else None
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """A test elsewhere that is marked `browser` follows the flag, too."""
+    if config.getoption("--browser"):
+        return
+    marked = [item for item in items if item.get_closest_marker("browser")]
+    if marked:
+        config.hook.pytest_deselected(items=marked)
+        items[:] = [item for item in items if item not in marked]
