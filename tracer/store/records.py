@@ -193,6 +193,8 @@ class Records:
         stores = old is None or bool(old[1]) or bool(old[3] and old[2] != record_hash)
         if stores or row_id is None:
             row_id = self._put_request(row_id, (key, *row, 0, record_hash, *place))
+            if old is not None and not old[1]:
+                self._drop_details(row_id)
             self._markers += [
                 (row_id, m.tier, m.index, m.block_index, m.message_index, m.ttl, m.scope)
                 for m in prompt.markers
@@ -216,11 +218,14 @@ class Records:
         if row_id is None:
             return int(self._execute(_INSERT_REQUEST, row).lastrowid or 0)
         self._execute(_UPDATE_REQUEST, (*row, row_id))
+        return row_id
+
+    def _drop_details(self, row_id: int) -> None:
+        """Forget what a replaced record said of markers and response."""
         self._execute("DELETE FROM markers WHERE request_id = ?", (row_id,))
         self._execute("DELETE FROM response_blocks WHERE request_id = ?", (row_id,))
         self._markers = [m for m in self._markers if m[0] != row_id]
         self._responses = [r for r in self._responses if r[0] != row_id]
-        return row_id
 
     def _request_row(
         self, call: ModelCall, usage: Usage | None, prompt: PromptFacts, agent: str

@@ -3,10 +3,11 @@
 import sqlite3
 from dataclasses import dataclass
 
-from tracer.model.source import SourceRef
+from tracer.model.source import SkipKind, SourceRef
 from tracer.model.views import SkippedLine
 
 CURRENT = "current"
+_NEVER_COMPLETED = "The line was not complete when the file was replaced; its rest was not seen."
 
 
 @dataclass(slots=True)
@@ -48,6 +49,11 @@ def current_source(connection: sqlite3.Connection, path: str) -> SourceRow | Non
 
 def add_source(connection: sqlite3.Connection, source: SourceRow) -> None:
     """Store a new segment and mark the earlier ones as replaced; fills in the row id."""
+    connection.execute(
+        "UPDATE skipped_lines SET reason = ?1 WHERE kind = ?2 AND source_id IN "
+        "(SELECT id FROM sources WHERE path = ?3)",
+        (_NEVER_COMPLETED, SkipKind.TORN, source.path),
+    )
     connection.execute(
         "UPDATE sources SET status = 'replaced' WHERE path = ? AND status <> 'replaced'",
         (source.path,),

@@ -69,6 +69,8 @@ class Writer:
         self._new_texts: list[tuple[int, str | None, bytes | None]] = []
         self._new_nodes: list[tuple[object, ...]] = []
         self._next_block = self._next_node = 0
+        self._own_nodes_from: int | None = None
+        self._data_version = -1
         self.generation = 0
 
     def begin(self) -> None:
@@ -76,6 +78,10 @@ class Writer:
         self.connection.execute("BEGIN IMMEDIATE")
         self._next_block = self._max_id("blocks") + 1
         self._next_node = self._max_id("nodes") + 1
+        version = int(self.connection.execute("PRAGMA data_version").fetchone()[0])
+        if version != self._data_version or self._own_nodes_from is None:
+            self._data_version = version
+            self._own_nodes_from = self._next_node
 
     def commit(self) -> None:
         """Store the batch as a whole."""
@@ -99,6 +105,7 @@ class Writer:
         self._blocks.clear()
         self._nodes.clear()
         self._params.clear()
+        self._own_nodes_from = None
         self.generation += 1
 
     def flush(self) -> None:
@@ -136,7 +143,9 @@ class Writer:
         if stored is not None:
             return stored
         key = node_hash(parent.hash if parent else ROOT_HASH, block.wire_hash, starts_message)
-        row = self.connection.execute("SELECT id FROM nodes WHERE hash = ?", (key,)).fetchone()
+        row = None
+        if not self._only_ours(parent):
+            row = self.connection.execute("SELECT id FROM nodes WHERE hash = ?", (key,)).fetchone()
         node_id = row[0] if row else self._next_node
         stored = StoredNode(
             node_id,
@@ -164,6 +173,12 @@ class Writer:
             )
         self._nodes[cache_key] = stored
         return stored
+
+    def _only_ours(self, parent: StoredNode | None) -> bool:
+        """True where every child of `parent` is in the cache: this writer made the node, has
+        dropped nothing since, and nobody else has written."""
+        own_from = self._own_nodes_from
+        return parent is not None and own_from is not None and parent.id >= own_from
 
     def params(self, text: str) -> int | None:
         """The row id of a request's parameters; None for an empty text."""
