@@ -3,11 +3,10 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from tracer.model.prompt import Part
 from tracer.model.views import BlockView, RequestDetail
 from tracer.service import Service
 from web.filters import segment
-from web.layout.prompt_map import MapPiece, map_of_blocks, map_of_parts
+from web.layout.prompt_map import MapPiece, map_of_blocks, map_of_parts, map_of_runs
 from web.urls import request_url
 
 PAGE_BLOCKS = 200
@@ -113,12 +112,12 @@ def pager(detail: RequestDetail) -> Pager:
 
 
 def whole_map(detail: RequestDetail) -> tuple[MapLink, ...]:
-    """The map of the whole prompt: by blocks where one page holds them all, else by parts."""
+    """The map of the whole prompt: a piece a block where one page holds them all, else a piece a
+    run of blocks that look alike."""
     if len(detail.blocks) == detail.block_total:
         return page_map(detail)
-    return tuple(
-        MapLink(piece, _part_href(detail, piece)) for piece in map_of_parts(detail.part_sizes)
-    )
+    pieces = map_of_runs(detail.map_runs) or map_of_parts(detail.part_sizes)
+    return tuple(MapLink(piece, _part_href(detail, piece)) for piece in pieces)
 
 
 def page_map(detail: RequestDetail) -> tuple[MapLink, ...]:
@@ -128,7 +127,5 @@ def page_map(detail: RequestDetail) -> tuple[MapLink, ...]:
 
 def _part_href(detail: RequestDetail, piece: MapPiece) -> str:
     index = piece.first if piece.first is not None else max(0, detail.block_total - piece.blocks)
-    if piece.css == Part.REMINDER.value or piece.css == Part.MCS.value:
-        return ""
     index = min(index, max(0, detail.block_total - 1))
     return request_url(detail.request.key, index // PAGE_BLOCKS * PAGE_BLOCKS) + f"#b{index}"

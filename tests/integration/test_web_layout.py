@@ -7,10 +7,10 @@ import pytest
 from tests.factories import a_block, a_column, a_timeline, an_event, some_blocks, some_parts
 from tracer.model.events import Status
 from tracer.model.prompt import Part
-from tracer.model.views import PartSize, SparkPoint
+from tracer.model.views import MapRun, PartSize, SparkPoint
 from web import filters
 from web.layout.overview import overview
-from web.layout.prompt_map import map_of_blocks, map_of_parts
+from web.layout.prompt_map import map_of_blocks, map_of_parts, map_of_runs
 from web.layout.spark import spark
 from web.layout.timeline import MOST_SLOTS, TimelineDrawing, draw_timeline
 from web.layout.window import Window, choose
@@ -153,6 +153,23 @@ def test_the_map_of_parts_fills_the_bar_in_order() -> None:
     ]  # fmt: skip
     assert sum(p.width for p in pieces) == pytest.approx(100, abs=0.1)
     assert [p.first for p in pieces] == [0, 41, 44, 46, 46, None]
+
+
+def test_the_map_of_runs_fills_the_bar_in_the_prompts_order() -> None:
+    runs = [
+        MapRun(Part.TOOLS, 0, 40, 5_000, False, True),
+        MapRun(Part.HISTORY, 40, 300, 20_000, False, False),
+        MapRun(Part.REMINDER, 340, 1, 10, False, True),
+        MapRun(Part.HISTORY, 341, 200, 24_990, False, True),
+        MapRun(Part.HISTORY, 541, 2, 10_000, True, True),
+    ]
+    pieces = map_of_runs(runs)
+    assert [p.css for p in pieces] == ["tools", "history", "history", "new"], "thin runs join"
+    assert [p.first for p in pieces] == [0, 40, 341, 541]
+    assert sum(p.tokens for p in pieces) == 60_000
+    assert abs(sum(p.width for p in pieces) - 100) < 0.1
+    assert [p.carried for p in pieces] == [False, True, False, False]
+    assert map_of_runs(()) == ()
 
 
 def test_the_map_of_blocks_joins_thin_neighbours_of_one_colour() -> None:

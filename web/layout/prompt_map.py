@@ -1,10 +1,10 @@
 """The prompt map: one bar of everything that a request sent, in the provider's order."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tracer.model.prompt import Part
-from tracer.model.views import BlockView, PartSize
+from tracer.model.views import BlockView, MapRun, PartSize
 from web.layout.scale import percent
 
 SMALLEST_SHARE = 0.35
@@ -66,6 +66,35 @@ def map_of_parts(sizes: Sequence[PartSize]) -> tuple[MapPiece, ...]:
                      "new in this request")
         )  # fmt: skip
     return tuple(pieces)
+
+
+def map_of_runs(runs: Sequence[MapRun]) -> tuple[MapPiece, ...]:
+    """The whole prompt in order, however long it is: a piece for each run of blocks that look
+    alike. Runs too thin to be seen join the piece before them, so that the bar stays full."""
+    total = sum(run.tokens for run in runs) or 1
+    least = total * SMALLEST_SHARE / 100
+    pieces: list[MapPiece] = []
+    at = 0
+    for run in runs:
+        css = "new" if run.new and run.part not in _PREFIX else run.part.value
+        last = pieces[-1] if pieces else None
+        if last is not None and run.tokens < least:
+            pieces[-1] = replace(
+                last, width=round(last.width + percent(run.tokens, total), 2),
+                tokens=last.tokens + run.tokens, blocks=last.blocks + run.blocks,
+            )  # fmt: skip
+        else:
+            end = run.first_index + run.blocks - 1
+            name = part_name(run.part)
+            label = f"blocks {run.first_index} to {end}, {name}"
+            if run.blocks == 1:
+                label = f"block {run.first_index}, {name}"
+            pieces.append(
+                MapPiece(css, percent(at, total), percent(run.tokens, total), run.tokens,
+                         run.blocks, run.first_index, label, not run.verified)
+            )  # fmt: skip
+        at += run.tokens
+    return tuple(piece for piece in pieces if piece.tokens)
 
 
 def block_tokens(block: BlockView) -> int:
