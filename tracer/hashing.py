@@ -9,7 +9,6 @@ A prompt is a hash-linked chain: equal node hashes at depth n mean equal prefixe
 """
 
 import hashlib
-from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -54,23 +53,22 @@ def wire_hash(block: Block) -> bytes:
 def norm_hash(block: Block) -> bytes:
     """16 bytes over a block's meaning: JSON with sorted keys, string or array alike, without the
     message's own notes (which model wrote it)."""
-    try:
-        return digest(_encode_sorted(_meaning(block, _canonical)))
-    except RecursionError:  # a text that can just be read is too deep to be written again
-        return digest(_encode(_meaning(block, str)))
-
-
-def _meaning(block: Block, canonical: Callable[[str], Any]) -> list[Any]:
-    return [
-        block.tier,
-        block.role,
-        block.kind,
-        canonical(block.text) if block.kind in _JSON_TEXT else block.text,
-        block.name,
-        block.call_id,
-        canonical(block.extra_json) if block.extra_json else None,
-        block.span_messages,
-    ]
+    text: Any = _canonical(block.text) if block.kind in _JSON_TEXT else block.text
+    extra = _canonical(block.extra_json) if block.extra_json else None
+    return digest(
+        _encode_sorted(
+            [
+                block.tier,
+                block.role,
+                block.kind,
+                text,
+                block.name,
+                block.call_id,
+                extra,
+                block.span_messages,
+            ]
+        )
+    )
 
 
 def node_hash(parent: bytes, block_wire_hash: bytes, starts_message: bool) -> bytes:

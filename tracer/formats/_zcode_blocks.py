@@ -57,7 +57,7 @@ def message_of(value: dict[str, Any]) -> Message:
         told |= _texts(value, _RESULT_NAMES)
     else:
         calls = value.get("toolCalls")
-        made = [call_block(call) for call in calls] if isinstance(calls, list) else []
+        made = [call_block(call, role) for call in calls] if isinstance(calls, list) else []
         blocks, markers = _content_blocks(Tier.MESSAGES, role, content, bool(made))
         if made:
             blocks += made
@@ -144,17 +144,17 @@ def _with_absent(absent: list[str], extra_json: str) -> str:
     return compact({**(decode(extra_json.encode()) if extra_json else {}), _ABSENT: absent})
 
 
-def call_block(call: Any) -> Block:
+def call_block(call: Any, role: str = "assistant") -> Block:
     """A tool call beside the content; `input` may be any JSON (formats/zcode.md 14, case 27)."""
     if not isinstance(call, dict) or _ABSENT in call:
-        return Block(Tier.MESSAGES, "assistant", Kind.TOOL_CALL, compact(call), "other")
+        return Block(Tier.MESSAGES, role, Kind.TOOL_CALL, compact(call), "other")
     absent = [k for k in (*_CALL_NAMES, "input") if k not in call]
     extra = rest_json(call, _texts(call, _CALL_NAMES) | {"input"})
     if absent:
         extra = _with_absent(absent, extra)
     return Block(
         Tier.MESSAGES,
-        "assistant",
+        role,
         Kind.TOOL_CALL,
         compact(call.get("input")),
         "call",

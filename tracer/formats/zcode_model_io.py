@@ -69,8 +69,11 @@ class _Request(msgspec.Struct):
     providerOptions: msgspec.Raw = _EMPTY  # noqa: N815
 
 
-class _Line(msgspec.Struct):
+class _Type(msgspec.Struct):
     type: Any = None
+
+
+class _Line(_Type):
     requestId: Any = None  # noqa: N815
     attempt: Any = None
     sessionId: Any = None  # noqa: N815
@@ -87,6 +90,7 @@ class _Line(msgspec.Struct):
     modelIOReset: Any = None  # noqa: N815
 
 
+_decode_type = msgspec.json.Decoder(_Type).decode
 _decode_line = msgspec.json.Decoder(_Line).decode
 _decode_raw_object = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _decode_raw_list = msgspec.json.Decoder(list[msgspec.Raw]).decode
@@ -104,7 +108,7 @@ class ZcodeModelIo:
         """0.9 where a line says it is a model I/O record, less where it only looks like one."""
         best = 0.0
         for line in sniff_lines(head):
-            if b'"type":"model_io"' in line or b'"type": "model_io"' in line:
+            if b"model_io" in line and _says_so(line):
                 return 0.9
             if _OPENING.match(line) and b'"requestId"' in line and b'"attempt"' in line:
                 best = max(best, 0.7)
@@ -120,6 +124,14 @@ class ZcodeModelIo:
 
 
 FORMAT = ZcodeModelIo()
+
+
+def _says_so(line: bytes) -> bool:
+    """True where the line is a whole record of this type, and not one that holds such a record."""
+    try:
+        return text_of(_decode_type(line).type) == "model_io"
+    except (ValueError, RecursionError):
+        return False
 
 
 def _parse(line: bytes) -> ModelCall | Skipped:
@@ -188,7 +200,7 @@ def _lenient_record(value: dict[str, Any], line: bytes) -> _Line:
 def _call(record: _Line) -> ModelCall:
     request = record.request
     response = record.response if isinstance(record.response, dict) else {}
-    body = request.body if request is not None else None
+    body = _body(request)
     body_parts = body if isinstance(body, dict) else {}
     headers = _headers(request.headers if request is not None else None)
     provider_id, model_id, model_json = _model(record.model)
@@ -224,6 +236,18 @@ def _call(record: _Line) -> ModelCall:
         headers_json=compact(headers) if headers else "",
         reset_json=compact(record.modelIOReset) if record.modelIOReset else "",
     )
+
+
+def _body(request: _Request | None) -> dict[str, msgspec.Raw] | str | None:
+    """The wire body. Where it was logged as a text, its JSON: the writer trims no messages out of a
+    text, and they would be kept a second time for every request."""
+    body = request.body if request is not None else None
+    if isinstance(body, str):
+        try:
+            return _decode_raw_object(body)
+        except (ValueError, RecursionError):
+            return body
+    return body
 
 
 def _tier(raw: msgspec.Raw | None) -> bytes:

@@ -17,6 +17,8 @@ from tracer.store.sources import SourceRow
 
 FINGERPRINT_BYTES = 4096
 EMPTY_HASH = digest(b"")
+UNFINISHED = -1
+"""Stands for the time of change where reading was not at the file's end."""
 
 
 class Change(Enum):
@@ -72,7 +74,7 @@ def change_of(file: BinaryIO, facts: FileFacts, known: SourceRow | None) -> Chan
     moved = (facts.device, facts.inode) != (known.device, known.inode)
     if moved or facts.size_bytes < known.offset_bytes:
         return Change.REPLACED
-    if facts.size_bytes == known.size_bytes:
+    if facts.size_bytes == known.size_bytes and known.mtime_ns != UNFINISHED:
         return Change.REPLACED  # touched or edited in place: only reading it again can tell
     file.seek(0)
     head = file.read(known.head_bytes)

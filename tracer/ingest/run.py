@@ -1,6 +1,5 @@
 """Ingesting files into the database: one `Ingestor` a database, used by one thread at a time."""
 
-import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -9,12 +8,13 @@ from typing import BinaryIO
 
 from tracer.assemble.usage import normalise
 from tracer.assemble.windows import KEPT_LISTS
-from tracer.errors import InputError, UsageError
+from tracer.errors import UsageError
 from tracer.formats import Format, all_formats, detect, format_named
 from tracer.hashing import digest
 from tracer.ingest.counting import CountingError, CountingProcess, count_here
 from tracer.ingest.files import (
     EMPTY_HASH,
+    UNFINISHED,
     Change,
     FileFacts,
     change_of,
@@ -26,11 +26,12 @@ from tracer.ingest.files import (
 )
 from tracer.ingest.lines import Line, read_lines
 from tracer.ingest.prompts import FileState, PromptBuilder
+from tracer.ingest.results import file_result, length_in, not_read, too_long, torn
 from tracer.ingest.titles import title_of
 from tracer.model.events import LogEvent, ModelCall
 from tracer.model.source import SkipKind, Skipped
-from tracer.model.views import FileResult, IngestResult, Progress, SkippedLine
-from tracer.store.connect import open_writer
+from tracer.model.views import FileResult, IngestResult, Progress
+from tracer.store.connect import TURN_S, open_writer
 from tracer.store.records import MAX_STORED_SKIPS, PromptFacts, Records, request_key
 from tracer.store.restore import first_place, newest_chains
 from tracer.store.sources import (
@@ -53,7 +54,6 @@ COUNT_ELSEWHERE_FROM_BYTES = 8 << 20
 MAX_STATES = 16
 DEFAULT_MAX_LINE_BYTES = 64 << 20
 _BLANK = b" \t\r\n\xef\xbb\xbf"
-_LENGTH = re.compile(r"has ([\d,]+) bytes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +117,7 @@ class Ingestor:
 
     def close(self) -> None:
         """Close the database; the write-ahead log is folded in if nobody else reads it."""
+        self.connection.execute("PRAGMA busy_timeout=100")
         self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self.connection.close()
 
@@ -191,7 +192,9 @@ class Ingestor:
                 if known is not None and same and not self._is_readable_now(known):
                     if known.status != CURRENT:
                         mark_current(self.connection, known)
-                    return self._result(known, new_records, "read" if new_records else "unchanged")
+                    return file_result(
+                        self.connection, known, new_records, "read" if new_records else "unchanged"
+                    )
                 refused = self._not_read.get(name)
                 if refused is not None and refused[0] == facts:
                     return refused[1]
@@ -206,8 +209,10 @@ class Ingestor:
                     new_records += reading.new_records
                 continue
             except OSError as error:
-                return _not_read(name, f"The file could not be read: {error.strerror or error}.")
-            return self._result(reading.source, new_records + reading.new_records, "read")
+                return not_read(name, f"The file could not be read: {error.strerror or error}.")
+            return file_result(
+                self.connection, reading.source, new_records + reading.new_records, "read"
+            )
 
     def _is_readable_now(self, known: SourceRow) -> bool:
         """True where a line was passed over for its length, and the limit was raised since: once
@@ -216,7 +221,7 @@ class Ingestor:
             return False
         limit = self.options.max_line_bytes
         return any(
-            skip.kind == SkipKind.TOO_LONG and _length_in(skip.reason) <= limit
+            skip.kind == SkipKind.TOO_LONG and length_in(skip.reason) <= limit
             for skip in skipped_lines(self.connection, known.id, MAX_STORED_SKIPS)
         )
 
@@ -231,17 +236,17 @@ class Ingestor:
         if change is Change.GROWN and known is not None:
             log_format = format_named(known.format)
             if log_format is None:
-                return _not_read(name, f"Its format {known.format!r} is not known any more.")
+                return not_read(name, f"Its format {known.format!r} is not known any more.")
             return _Reading(file, facts, known, log_format, self._state(known))
         file.seek(0)
         head = file.read(SNIFF_BYTES)
         if not head:
-            return _not_read(name, "The file is empty; it will be read once it has content.")
+            return not_read(name, "The file is empty; it will be read once it has content.")
         chosen = self.options.format_name
         log_format = format_named(chosen) if chosen else detect(head)
         if log_format is None:
             known_names = ", ".join(f.name for f in all_formats())
-            return _not_read(
+            return not_read(
                 name,
                 f"Its content is none of the known formats ({known_names}). If it is one of them, "
                 "name it with --format.",
@@ -292,9 +297,10 @@ class Ingestor:
                 reading.batch_bytes += line.size_bytes
                 run.done_bytes += line.size_bytes
                 if self._batch_is_full(reading):
-                    self._commit(reading, run)
+                    self._commit(reading, run, at_end=False)
+                    time.sleep(TURN_S)
                     self._begin(reading)
-            self._commit(reading, run)
+            self._commit(reading, run, at_end=True)
         except BaseException:
             self._writer.rollback()
             self._records.forget()
@@ -330,10 +336,13 @@ class Ingestor:
             or time.monotonic() - reading.batch_started > BATCH_SECONDS
         )
 
-    def _commit(self, reading: _Reading, run: _Run) -> None:
+    def _commit(self, reading: _Reading, run: _Run, *, at_end: bool) -> None:
         source, facts = reading.source, reading.facts
         source.device, source.inode = facts.device, facts.inode
         source.size_bytes, source.mtime_ns = facts.size_bytes, facts.mtime_ns
+        if not at_end:
+            # Whoever goes on after this process was killed must not take the file for unchanged.
+            source.size_bytes, source.mtime_ns = source.offset_bytes, UNFINISHED
         position = reading.file.tell()
         source.head_bytes, source.head_hash = head_fingerprint(
             reading.file, min(facts.size_bytes, max(source.offset_bytes, source.head_bytes))
@@ -382,7 +391,7 @@ class Ingestor:
         event = self._parse(reading, line)
         if line.torn and not isinstance(event, ModelCall | LogEvent):
             if event is not None:
-                self._skip(source, place, _torn(event))
+                self._skip(source, place, torn(event))
             return False
         source.lines += 1
         source.offset_bytes = line.offset_bytes + line.size_bytes
@@ -398,13 +407,7 @@ class Ingestor:
 
     def _parse(self, reading: _Reading, line: Line) -> ModelCall | LogEvent | Skipped | None:
         if line.data is None:
-            limit = self.options.max_line_bytes
-            return Skipped(
-                SkipKind.TOO_LONG,
-                f"The line has {line.size_bytes:,} bytes, more than the limit of {limit:,}. "
-                "Read the file again with a higher --max-line-mb.",
-                line.head.decode("utf-8", "replace")[:200],
-            )
+            return too_long(line.size_bytes, self.options.max_line_bytes, line.head)
         if not line.data.strip(_BLANK):
             return None
         return reading.format.parse(line.data)
@@ -447,20 +450,6 @@ class Ingestor:
         if source.skipped <= MAX_STORED_SKIPS or skip.kind is SkipKind.TORN:
             self._records.skipped(place, skip)
 
-    def _result(self, source: SourceRow, new_records: int, status: str) -> FileResult:
-        skipped = skipped_lines(self.connection, source.id, MAX_STORED_SKIPS)
-        return FileResult(
-            path=source.path,
-            format=source.format,
-            bytes=source.size_bytes,
-            records=source.records,
-            new_records=new_records,
-            duplicates=source.duplicates,
-            skipped=tuple(skipped),
-            skipped_total=source.skipped,
-            status=status,
-        )
-
     def _report(
         self, run: _Run, phase: str, path: str, counted: int = 0, uncounted: int = 0
     ) -> None:
@@ -480,30 +469,5 @@ class Ingestor:
         )
 
 
-def _length_in(reason: str) -> int:
-    """The length of a line that was too long, from the reason that says so."""
-    found = _LENGTH.search(reason)
-    return int(found[1].replace(",", "")) if found else 0
-
-
-def _torn(skip: Skipped) -> Skipped:
-    return Skipped(
-        SkipKind.TORN,
-        "The last line is not complete yet; it is read again when its rest has been written.",
-        skip.excerpt,
-    )
-
-
-def _not_read(path: str, detail: str) -> FileResult:
-    no_lines: tuple[SkippedLine, ...] = ()
-    return FileResult(path, None, 0, 0, 0, 0, no_lines, 0, "not-read", detail)
-
-
 def _now_ms() -> int:
     return int(time.time() * 1000)
-
-
-def require_readable(files: Sequence[Path]) -> None:
-    """Raise InputError where nothing at all was found to read."""
-    if not files:
-        raise InputError("No log files were found. Name a file or folder, or run `tracer doctor`.")

@@ -95,16 +95,21 @@ def build_detail(
             SourceRef(data.paths.get(source, ""), line, offset)
             for source, line, offset in request_places(connection, row.id)
         ),
-        attempts=tuple(
-            (other.key, other.attempt, Status(other.status))
-            for other in data.rows
-            if data.grouped[other.key].call_key == summary.call_key
-        ),
+        attempts=_attempts(data, summary.call_key),
         previous_key=data.rows[seq - 2].key if seq > 1 else "",
         next_key=data.rows[seq].key if seq < len(data.rows) else "",
         baseline_key=baseline,
         common_blocks=common,
         map_runs=_map_runs(blocks, row, common or 0),
+    )
+
+
+def _attempts(data: SessionData, call_key: str) -> tuple[tuple[str, int, Status], ...]:
+    """All attempts of a logical call."""
+    return tuple(
+        (row.key, row.attempt, Status(row.status))
+        for row in data.rows
+        if data.grouped[row.key].call_key == call_key
     )
 
 
@@ -281,7 +286,10 @@ def _log_lines(
         events.update({e.id: e for e in near})
     facts = _request_facts(row)
     lines = []
-    for event in sorted(events.values(), key=lambda e: (e.at_ms or 0, e.source_id, e.line)):
+    in_order = sorted(
+        events.values(), key=lambda e: (e.at_ms or 0, data.paths.get(e.source_id, ""), e.line)
+    )
+    for event in in_order:
         join = join_line(_line_facts(event), facts)
         if join is None:
             continue

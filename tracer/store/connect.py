@@ -1,10 +1,12 @@
 """Opening the database: one writer, many readers, WAL.
 
-A reader opens read-only and never waits; the writer waits for another writer at most
-BUSY_TIMEOUT_MS.
+A reader opens read-only and never waits. Writers of several processes take turns, a batch each.
 """
 
 import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
@@ -14,6 +16,11 @@ from tracer.errors import NewerStoreError, StoreError
 from tracer.store.migrations import KNOWN_STEPS, migrations
 
 BUSY_TIMEOUT_MS = 10_000
+# SQLite's own waiting looks only every 100 ms, and never meets the moment between two batches of
+# another process; so a writer asks every millisecond, and lets others in for a few (see TURN_S).
+WRITE_TIMEOUT_S = 120.0
+TURN_S = 0.004
+_ASK_S = 0.001
 # A reader lives for one call: mapped pages stay warm from call to call, a page cache would not.
 MMAP_BYTES = 1 << 30
 
@@ -21,22 +28,46 @@ MMAP_BYTES = 1 << 30
 def open_writer(path: Path) -> sqlite3.Connection:
     """A connection that may write, with the schema brought up to date.
 
-    Raises StoreError where the file cannot be opened or is no database, NewerStoreError where a
-    newer version wrote it.
+    Raises StoreError where the file cannot be opened, is no database or is another program's,
+    NewerStoreError where a newer version wrote it.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch(mode=0o600)  # it holds whole prompts: for its owner only
         connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_MS / 1000, isolation_level=None)
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("PRAGMA synchronous=NORMAL")
-        connection.execute("PRAGMA cache_size=-32000")
-        _migrate(connection, path)
-        connection.execute("PRAGMA foreign_keys=OFF")
+        with _closed_on_error(connection):
+            _bring_up_to_date(connection, path)
+            connection.execute("PRAGMA synchronous=NORMAL")
+            connection.execute("PRAGMA cache_size=-32000")
+            connection.execute("PRAGMA foreign_keys=OFF")
     except (sqlite3.Error, OSError) as error:
         raise StoreError(
             f"The database {path} cannot be used: {error}. Name another one with --db."
         ) from error
     return connection
+
+
+def begin_writing(connection: sqlite3.Connection) -> None:
+    """Begin a transaction that holds the write lock, after waiting for other processes' batches.
+    Raises StoreError where one of them does not let go."""
+    deadline = time.monotonic() + WRITE_TIMEOUT_S
+    connection.execute("PRAGMA busy_timeout=0")
+    try:
+        while True:
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                return
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                    raise
+                if time.monotonic() > deadline:
+                    raise StoreError(
+                        "Another process has been writing to the database for "
+                        f"{WRITE_TIMEOUT_S:.0f} s without a pause. Stop it, or try again later."
+                    ) from error
+            time.sleep(_ASK_S)
+    finally:
+        connection.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
 
 
 def open_reader(path: Path) -> sqlite3.Connection:
@@ -50,34 +81,63 @@ def open_reader(path: Path) -> sqlite3.Connection:
             f"file:{quote(str(path))}?mode=ro", uri=True, timeout=BUSY_TIMEOUT_MS / 1000,
             isolation_level=None, check_same_thread=False,
         )  # fmt: skip
-        connection.execute("PRAGMA query_only=ON")
-        connection.execute(f"PRAGMA mmap_size={MMAP_BYTES}")
-        connection.execute("PRAGMA cache_size=-16000")
-        _check_known(connection, path)
+        with _closed_on_error(connection):
+            connection.execute("PRAGMA query_only=ON")
+            connection.execute(f"PRAGMA mmap_size={MMAP_BYTES}")
+            connection.execute("PRAGMA cache_size=-16000")
+            if _applied_steps(connection, path) != KNOWN_STEPS:
+                raise StoreError(
+                    f"The database {path} is empty or was written by an older version. Run "
+                    "`tracer ingest` to bring it up to date."
+                )
     except sqlite3.Error as error:
         raise StoreError(f"The database {path} cannot be read: {error}.") from error
     return connection
 
 
-def _migrate(connection: sqlite3.Connection, path: Path) -> None:
-    _check_known(connection, path)
-    database = Database(connection)
-    if migrations.pending(database):
-        migrations.apply(database)
+def _bring_up_to_date(connection: sqlite3.Connection, path: Path) -> None:
+    """Apply the steps that are missing; where another process is doing that, wait for it."""
+    deadline = time.monotonic() + BUSY_TIMEOUT_MS / 1000
+    while True:
+        try:
+            applied = _applied_steps(connection, path)
+            connection.execute("PRAGMA journal_mode=WAL")
+            if applied != KNOWN_STEPS:
+                migrations.apply(Database(connection))
+            return
+        except sqlite3.OperationalError as error:
+            others = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_ERROR)
+            if error.sqlite_errorcode & 0xFF not in others or time.monotonic() > deadline:
+                raise
+        time.sleep(_ASK_S)
 
 
-def _check_known(connection: sqlite3.Connection, path: Path) -> None:
-    table = connection.execute(
-        "SELECT 1 FROM sqlite_master WHERE name = '_sqlite_migrations'"
-    ).fetchone()
-    if table is None:
-        return
-    applied = {
-        row[0]
-        for row in connection.execute(
-            "SELECT name FROM _sqlite_migrations WHERE migration_set = 'context-tracer'"
-        )
+@contextmanager
+def _closed_on_error(connection: sqlite3.Connection) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        connection.close()
+        raise
+
+
+def _applied_steps(connection: sqlite3.Connection, path: Path) -> frozenset[str]:
+    """The steps that made this database; none for a new one.
+
+    Another program's database is refused: our tables have no business in it.
+    """
+    tables = {
+        row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
     }
+    applied: frozenset[str] = frozenset()
+    if migrations.migrations_table in tables:
+        rows = connection.execute(
+            f"SELECT name FROM {migrations.migrations_table} WHERE migration_set = ?",
+            (migrations.name,),
+        )
+        applied = frozenset(row[0] for row in rows)
+    if not applied and tables - {migrations.migrations_table}:
+        raise StoreError(f"{path} is the database of another program. Name another file with --db.")
     unknown = applied - KNOWN_STEPS
     if unknown:
         raise NewerStoreError(
@@ -85,3 +145,4 @@ def _check_known(connection: sqlite3.Connection, path: Path) -> None:
             f"({', '.join(sorted(unknown))}). Upgrade with `pip install -U context-tracer`, or "
             "name another database with --db."
         )
+    return applied

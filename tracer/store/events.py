@@ -50,7 +50,12 @@ class UsageRow(NamedTuple):
     tokens_redacted: int
 
 
-_EVENTS = f"SELECT {', '.join('e.' + c for c in EventRow._fields)} FROM log_events e"
+_EVENTS = (
+    f"SELECT {', '.join('e.' + c for c in EventRow._fields)} FROM log_events e "
+    "JOIN sources src ON src.id = e.source_id"
+)
+# Files are read in any order: what decides between lines of one moment is where they stand.
+_ORDER = "ORDER BY e.at_ms, src.path, src.segment, e.line"
 
 
 def session_events(
@@ -59,7 +64,7 @@ def session_events(
     """A session's log events with one of these names (a trailing `*` matches any ending)."""
     wheres = " OR ".join("e.event GLOB ?" for _ in names)
     rows = connection.execute(
-        f"{_EVENTS} WHERE e.session_id = ? AND ({wheres}) ORDER BY e.at_ms, e.source_id, e.line",
+        f"{_EVENTS} WHERE e.session_id = ? AND ({wheres}) {_ORDER}",
         (row_id, *names),
     )
     return [EventRow(*row) for row in rows]
@@ -70,8 +75,7 @@ def attempt_events(connection: sqlite3.Connection, request_id: str) -> list[Even
     if not request_id:
         return []
     rows = connection.execute(
-        f"{_EVENTS} WHERE e.request_id = ? AND e.request_id <> '' "
-        "ORDER BY e.at_ms, e.source_id, e.line",
+        f"{_EVENTS} WHERE e.request_id = ? AND e.request_id <> '' {_ORDER}",
         (request_id,),
     )
     return [EventRow(*row) for row in rows]
@@ -82,8 +86,7 @@ def events_between(
 ) -> list[EventRow]:
     """A session's log events in a span of time."""
     rows = connection.execute(
-        f"{_EVENTS} WHERE e.session_id = ? AND e.at_ms BETWEEN ? AND ? "
-        "ORDER BY e.at_ms, e.source_id, e.line LIMIT ?",
+        f"{_EVENTS} WHERE e.session_id = ? AND e.at_ms BETWEEN ? AND ? {_ORDER} LIMIT ?",
         (row_id, from_ms, to_ms, limit),
     )
     return [EventRow(*row) for row in rows]

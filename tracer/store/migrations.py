@@ -294,7 +294,7 @@ JOIN json_each((
 )) j
 JOIN nodes n ON n.id = j.value
 JOIN blocks b ON b.id = n.block_id
-LEFT JOIN block_tokens t ON t.block_id = b.id""",
+LEFT JOIN block_tokens t ON t.block_id = b.id AND t.counter = 'o200k_base'""",
     """CREATE VIEW v_sections AS
 SELECT s.session_id, e.turn_id,
   strftime('%Y-%m-%dT%H:%M:%fZ', e.at_ms / 1000.0, 'unixepoch') AS logged_at,

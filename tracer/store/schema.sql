@@ -278,7 +278,7 @@ JOIN json_each((
 )) j
 JOIN nodes n ON n.id = j.value
 JOIN blocks b ON b.id = n.block_id
-LEFT JOIN block_tokens t ON t.block_id = b.id;
+LEFT JOIN block_tokens t ON t.block_id = b.id AND t.counter = 'o200k_base';
 
 CREATE VIEW v_requests AS
 SELECT r.key, s.session_id, r.request_id, r.attempt, r.turn_id, r.query_source, r.lane,

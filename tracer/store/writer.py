@@ -13,6 +13,7 @@ from typing import NamedTuple
 from tracer.anatomy.parts import part_of
 from tracer.hashing import ROOT_HASH, digest, node_hash, norm_hash, wire_hash
 from tracer.model.prompt import Block, Tier
+from tracer.store.connect import begin_writing
 from tracer.tokens import estimate_tokens, utf16_length
 
 COMPRESS_FROM_CHARS = 4_000
@@ -75,7 +76,7 @@ class Writer:
 
     def begin(self) -> None:
         """Take the write lock; ids go on from what is stored now."""
-        self.connection.execute("BEGIN IMMEDIATE")
+        begin_writing(self.connection)
         self._next_block = self._max_id("blocks") + 1
         self._next_node = self._max_id("nodes") + 1
         version = int(self.connection.execute("PRAGMA data_version").fetchone()[0])

@@ -1,0 +1,133 @@
+"""Sums and walks over any tree of prompts, against lists of the whole paths."""
+
+from typing import NamedTuple
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tracer.assemble.attempts import AttemptFacts, group_attempts
+from tracer.assemble.chains import (
+    PARTS,
+    ChainNode,
+    PathWalker,
+    labelled_blocks,
+    path_sums,
+    unlink,
+)
+from tracer.model.prompt import Part
+
+ROLES = ("", "system", "user", "assistant", "tool")
+SIZES = st.integers(0, 99)
+LISTED = (Part.CONTEXT, Part.REMINDER, Part.MCS)
+
+
+class Tree(NamedTuple):
+    """Nodes with parents before their children, and each block's own estimate and characters."""
+
+    nodes: list[ChainNode]
+    labels: dict[int, str]
+    own: dict[int, tuple[int, int]]
+
+    def path(self, tip: int | None) -> list[ChainNode]:
+        """The prompt that ends with a node, the slow way."""
+        found = []
+        while tip is not None:
+            found.append(self.nodes[tip - 1])
+            tip = self.nodes[tip - 1].parent_id
+        return found[::-1]
+
+
+@st.composite
+def trees(draw: st.DrawFn, max_nodes: int = 24) -> Tree:
+    """Several roots, several tips; mostly a node follows the one before, so paths are long."""
+    tree = Tree([], {}, {})
+    sums: dict[int | None, tuple[int, int]] = {None: (0, 0)}
+    for id_ in range(1, draw(st.integers(1, max_nodes)) + 1):
+        parents = [None, *range(1, id_), *[id_ - 1] * id_] if id_ > 1 else [None]
+        parent = draw(st.sampled_from(parents))
+        chars, estimate = tree.own[id_] = draw(SIZES), draw(SIZES)
+        sums[id_] = sums[parent][0] + chars, sums[parent][1] + estimate
+        block = 100 + id_
+        tree.labels[block] = draw(st.sampled_from(["", "Read", "todo"]))
+        tree.nodes.append(
+            ChainNode(
+                id_,
+                parent,
+                block,
+                draw(st.none() | st.integers(0, 9)),
+                draw(st.integers(0, 1)),
+                draw(st.sampled_from(Part)),
+                draw(st.sampled_from(ROLES)),
+                *sums[id_],
+                draw(st.none() | SIZES),
+            )
+        )
+    return tree
+
+
+@given(trees())
+def test_sums_are_those_of_the_whole_path(tree: Tree) -> None:
+    asked = labelled_blocks(tree.nodes)
+    for tip, sums in path_sums(tree.nodes, {b: tree.labels[b] for b in asked}).items():
+        whole = tree.path(tip)
+        tokens = [tree.own[n.id][1] if n.bpe_tokens is None else n.bpe_tokens for n in whole]
+        assert sums.depth == len(whole)
+        assert sums.parent_id == whole[-1].parent_id
+        for i, part in enumerate(PARTS):
+            own = [i for i, node in enumerate(whole) if node.part == part]
+            assert sums.blocks[i] == len(own)
+            assert sums.chars[i] == sum(tree.own[whole[at].id][0] for at in own)
+            assert sums.tokens[i] == sum(tokens[at] for at in own)
+        assert sums.total_tokens == sum(tokens)
+        assert sums.uncounted == sum(n.bpe_tokens is None and n.part != Part.GAP for n in whole)
+        starts = [n.role for n in whole if n.message_index is not None and n.block_index == 0]
+        assert sums.roles == {role: starts.count(role) for role in ROLES if role and role in starts}
+        names = [tree.labels[n.block_id] for n in whole if n.part == Part.TOOLS]
+        assert unlink(sums.tools) == [name for name in names if name]
+        assert unlink(sums.marks) == [
+            (n.part, n.message_index, tree.labels[n.block_id]) for n in whole if n.part in LISTED
+        ]
+
+
+@given(trees(), st.lists(st.integers(0, 1_000), max_size=12))
+def test_the_walker_shares_what_two_whole_paths_share(tree: Tree, steps: list[int]) -> None:
+    walker = PathWalker(path_sums(tree.nodes, {}))
+    before: list[ChainNode] = []
+    for step in steps:
+        now = tree.path(step % len(tree.nodes) + 1)
+        common = [a for a, b in zip(before, now, strict=False) if a is b]
+        assert walker.step(now[-1].id) == (common[-1].id if common else None)
+        before = now
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(1, 4),
+            st.sampled_from(["", "t1", "t2"]),
+            st.sampled_from(["main_turn", "compact"]),
+        ),
+        max_size=20,
+    )
+)
+def test_every_request_is_in_exactly_one_call(drawn: list[tuple[int, str, str]]) -> None:
+    requests = [
+        AttemptFacts(f"k{i}", attempt, turn, source, source != "main_turn")
+        for i, (attempt, turn, source) in enumerate(drawn)
+    ]
+    grouped = group_attempts(requests)
+    assert list(grouped) == [request.key for request in requests]
+    by_key = {request.key: request for request in requests}
+    calls: dict[str, list[AttemptFacts]] = {}
+    for request in requests:
+        calls.setdefault(grouped[request.key].call_key, []).append(request)
+    for call_key, members in calls.items():
+        first = by_key[call_key]
+        assert members[0] is first
+        assert {(m.turn_id, m.query_source) for m in members} == {
+            (first.turn_id, first.query_source)
+        }
+        attempts = [m.attempt for m in members]
+        assert attempts == sorted(set(attempts))
+        assert {grouped[m.key].attempts for m in members} == {len(members)}
+        assert len({grouped[m.key].step for m in members}) == 1
