@@ -30,6 +30,8 @@ class Request:
     trace: Trace
     query_id: str
     attributes: Json
+    variant: str = "none"
+    mcs_on: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -171,7 +173,15 @@ class Adapter:
 
     def _write(self, attempt: Attempt, status: str, usage: Usage | None, request: Request) -> None:
         cut = self._world.io.write(attempt)
-        self._world.truth.record(attempt, cut, status, usage, request.model, request.sections)
+        self._world.truth.record(
+            attempt,
+            cut,
+            status,
+            usage,
+            request.model,
+            request.sections,
+            {"variant": request.variant, "mcs_on": request.mcs_on},
+        )
 
     def _context(self, request: Request, request_id: str, number: int) -> Json:
         return {

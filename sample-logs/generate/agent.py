@@ -10,7 +10,7 @@ from generate.entries import Attachment, Entry, Message, Projected
 from generate.logfile import Trace
 from generate.project import Profile, build_sections
 from generate.projection import project
-from generate.reminders import KINDS
+from generate.reminders import KINDS, ReminderKind, wrap
 from generate.script import Call, ChildTask, Compaction, Step, Turn
 from generate.sections import prefix
 from generate.snapshot import built_context, usage_context
@@ -26,6 +26,7 @@ TODO_DISTANCE = 10
 MODE_DISTANCE = 5
 ANOMALY_THRESHOLD = 3
 MAX_WARNINGS = 3
+LOST = ReminderKind("", "fork")
 
 
 class Agent:
@@ -82,11 +83,13 @@ class Agent:
         started = self.world.clock.now
         self._attach_before_prompt(turn)
         self.history += [Attachment(source, body) for source, body in turn.notes]
-        self.history.append(Message("user", turn.prompt, presentation=turn.presentation))
+        if turn.prompt is not None:
+            self.history.append(Message("user", turn.prompt, presentation=turn.presentation))
         for path, text in turn.files:
             call = compact_json({"file_path": path})
             body = f"Called the Read tool with {call} for the attached file:\n{text}"
             self.history.append(Attachment("prompt_attachment", body))
+        self.history += [Attachment(source, body) for source, body in turn.after]
         if turn.title and not turn.title_late:
             self._title(turn)
         text = ""
@@ -181,6 +184,9 @@ class Agent:
         for text in self._steers:
             self.history.append(Message("user", text, presentation="user_steer"))
         self._steers = []
+        for presentation, text in step.incoming:
+            self.history.append(Message("user", text, presentation=presentation))
+        self.history += [Attachment(source, body) for source, body in step.notes]
         if step.compaction:
             self._compact(step.compaction, index)
         self._attach_before_step(index)
@@ -223,6 +229,8 @@ class Agent:
             trace=trace or replace(self._turn, span_id=self.world.ids.short("span", 16)),
             query_id=self._query_id,
             attributes=self._attributes,
+            variant=self._variant() if with_tools else "none",
+            mcs_on=self.profile.mcs if with_tools else None,
         )
         return self._adapter.send(request, step)
 
@@ -282,8 +290,16 @@ class Agent:
         self._tool_calls += 1
         self.world.clock.advance(call.duration_ms + self.world.ids.number("tool", 1, 60))
         result = self._spawn(call.child, call, call_id) if call.child else call.result
+        source, body = call.inline or (None, "")
+        if source:
+            result = f"{result}\n\n{wrap(source, body)}"
         return Message(
-            "tool", result, tool_call_id=call_id, tool_name=call.name, is_error=call.is_error
+            "tool",
+            result,
+            tool_call_id=call_id,
+            tool_name=call.name,
+            is_error=call.is_error,
+            inline=source,
         )
 
     def _notice_repetition(self, call: Call) -> None:
@@ -355,12 +371,33 @@ class Agent:
         blocks = rendered_prompt(schemas(self.profile.tools), messages)
         return sum(estimate_tokens(block) for block in blocks)
 
+    def _variant(self) -> str:
+        if self.profile.custom_prompt is not None:
+            return "custom"
+        return {"workflow": "workflow_actor"}.get(self.profile.variant, self.profile.variant)
+
+    def steer(self, text: str) -> None:
+        """Let a message of the person arrive before the next prompt."""
+        self.history.append(Message("user", text, presentation="user_steer"))
+
+    def rewind(self, entries: int, notice: str) -> None:
+        """Take back the last entries of the history; the next request is told."""
+        del self.history[-entries:]
+        self.history.append(Attachment("rewind_notice", notice))
+
+    def branch(self, source: str, notice: str) -> "Agent":
+        """Return a new session that begins with a copy of this one's history and a notice."""
+        other = Agent(self.world, self.profile)
+        other.history = [*self.history, Attachment(source, notice)]
+        return other
+
     def resume(self) -> None:
         """Start a new process on this session: notes that are not stored are lost (section 8)."""
         self.history = [
             entry
             for entry in self.history
-            if not isinstance(entry, Attachment) or KINDS[entry.source].persistence != "no"
+            if not isinstance(entry, Attachment)
+            or KINDS.get(entry.source, LOST).persistence != "no"
         ]
         self.world.io.restart()
         count = {"appliedMessageCount": len(self.history)}

@@ -25,6 +25,7 @@ class Message:
     provider_id: str | None = None
     model_id: str | None = None
     cached: bool = False
+    inline: str | None = None
 
     def with_text(self, text: str) -> "Message":
         """Return the same message with other content."""
@@ -64,9 +65,14 @@ Entry = Message | Attachment
 class Projected:
     """One message of a request, with where it came from.
 
-    `via` is `plain`, `reminder` or `mcs`; `sources` names the reminders inside it.
+    `via` is `plain`, `reminder` or `mcs`; `sources` names the reminders inside it, `spans` where
+    the body of each stands in the text. `inline` is the source of one at the end of a tool's
+    result, with its place; `demoted` marks system text that had to stay a tagged message.
     """
 
     message: Json
     via: str = "plain"
     sources: tuple[str, ...] = ()
+    spans: tuple[tuple[int, int], ...] = ()
+    inline: tuple[str, int, int] | None = None
+    demoted: bool = False

@@ -68,6 +68,7 @@ class Profile:
     output_style: tuple[str, str] | None = None
     custom_prompt: str | None = None
     name_models: bool = False
+    agent_prompt: bool = True
 
 
 def skills_listing(skills: Sequence[Skill]) -> str:
@@ -129,9 +130,10 @@ def _subagent_sections(profile: Profile) -> list[Section]:
         provider_id=profile.model.provider_id,
         model_id=profile.model.model_id,
     )
+    own = [Section("subagent_agent_prompt", "\n" + prose.SUBAGENT_PROMPT)]
     return [
         Section("cli_prefix", prose.CLI_PREFIX),
-        Section("subagent_agent_prompt", "\n" + prose.SUBAGENT_PROMPT),
+        *(own if profile.agent_prompt else []),
         Section("subagent_notes", "\n\n" + prose.SUBAGENT_NOTES),
         Section("subagent_environment", "\n\n" + environment),
     ]

@@ -1,10 +1,21 @@
 """From history entries to request messages: rules P1 to P7 of formats/zcode.md section 9."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from generate.entries import EPHEMERAL, Attachment, Entry, Message, Projected
-from generate.reminders import KINDS, STEER_INTROS, ReminderKind, wrap
+from generate.reminders import (
+    CLOSE_TAG,
+    FORK_KINDS,
+    KINDS,
+    OPEN_TAG,
+    STEER_INTROS,
+    ReminderKind,
+    body_spans,
+    wrap,
+    wrapped_bodies,
+)
+from generate.text import Json
 
 
 @dataclass
@@ -25,6 +36,7 @@ class _Fallback:
 
     text: str
     sources: tuple[str, ...]
+    bodies: tuple[str, ...]
 
 
 _Draft = Message | Attachment | _SystemText | _Fallback
@@ -39,7 +51,21 @@ def project(entries: Sequence[Entry], *, mcs: bool, marker_from_end: int = 1) ->
     drafts: list[_Draft] = list(bubble(present(entries)))
     if mcs:
         drafts = validate(anchor(drafts))
-    return mark([render(draft) for draft in repair_tool_runs(drafts)], marker_from_end)
+    rendered = [render(draft) for draft in repair_tool_runs(drafts)]
+    if mcs:
+        rendered = [replace(item, demoted=_is_demoted(item)) for item in rendered]
+    return mark(rendered, marker_from_end)
+
+
+def _is_demoted(item: Projected) -> bool:
+    """Whether a tagged message would be system text if its place allowed it."""
+    own_message = (
+        item.message["content"].startswith(f"{OPEN_TAG}\n[SYSTEM NOTIFICATION - NOT USER INPUT]")
+        if item.via == "reminder"
+        else False
+    )
+    kinds = [KINDS[source].mcs for source in item.sources if source in KINDS]
+    return item.via == "reminder" and not own_message and len(kinds) > 0 and all(kinds)
 
 
 def present(entries: Iterable[Entry]) -> list[Entry]:
@@ -65,6 +91,8 @@ def _present(message: Message) -> Entry:
 
 
 def _kind(source: str) -> ReminderKind:
+    if source in FORK_KINDS:
+        return FORK_KINDS[source]
     if source not in KINDS:
         raise ValueError(f"unknown attachment source: {source}")
     return KINDS[source]
@@ -157,7 +185,8 @@ def validate(drafts: Sequence[_Draft]) -> list[_Draft]:
             after_ok = after_ok or (isinstance(after, Message) and after.role == "assistant")
             before_ok = isinstance(before, Message) and before.role in {"user", "tool"}
             if not (before_ok and after_ok):
-                out.append(_Fallback(wrap("fallback", draft.text), tuple(draft.sources)))
+                text = wrap("fallback", draft.text)
+                out.append(_Fallback(text, tuple(draft.sources), tuple(draft.bodies)))
                 continue
         out.append(draft)
     return out
@@ -189,15 +218,27 @@ def _is_reminder(draft: _Draft) -> bool:
 def render(draft: _Draft) -> Projected:
     """P5: return the message of one draft."""
     if isinstance(draft, Message):
-        if draft.presentation == "task_notification":
-            return Projected(draft.to_json(), "reminder", ("incoming_message",))
-        return Projected(draft.to_json())
+        if draft.presentation == "task_notification" and isinstance(draft.content, str):
+            spans = ((len(OPEN_TAG) + 1, len(draft.content) - len(CLOSE_TAG) - 1),)
+            return Projected(draft.to_json(), "reminder", ("incoming_message",), spans)
+        return Projected(draft.to_json(), inline=_inline(draft))
     if isinstance(draft, _SystemText):
-        return Projected({"role": "system", "content": draft.text}, "mcs", tuple(draft.sources))
+        message: Json = {"role": "system", "content": draft.text}
+        return Projected(message, "mcs", tuple(draft.sources), body_spans(draft.bodies))
     if isinstance(draft, _Fallback):
-        return Projected({"role": "user", "content": draft.text}, "reminder", draft.sources)
+        message = {"role": "user", "content": draft.text}
+        return Projected(message, "reminder", draft.sources, wrapped_bodies(draft.bodies))
     text = wrap(_kind(draft.source).source, draft.body)
-    return Projected({"role": "user", "content": text}, "reminder", (draft.source,))
+    spans = wrapped_bodies([draft.body])
+    return Projected({"role": "user", "content": text}, "reminder", (draft.source,), spans)
+
+
+def _inline(message: Message) -> tuple[str, int, int] | None:
+    """Return the reminder at the end of a tool's result and where its body stands."""
+    if message.inline is None or not isinstance(message.content, str):
+        return None
+    start = message.content.rindex(OPEN_TAG) + len(OPEN_TAG) + 1
+    return message.inline, start, len(message.content) - len(CLOSE_TAG) - 1
 
 
 def mark(messages: list[Projected], from_end: int) -> list[Projected]:
@@ -211,5 +252,5 @@ def mark(messages: list[Projected], from_end: int) -> list[Projected]:
             message.pop("cacheControl", None)
         if index == target:
             message["cacheControl"] = dict(EPHEMERAL)
-        out.append(Projected(message, item.via, item.sources))
+        out.append(replace(item, message=message))
     return out

@@ -1,6 +1,7 @@
 """The reminder sources and their properties (formats/zcode.md section 8)."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 OPEN_TAG = "<system-reminder>"
@@ -62,6 +63,12 @@ def _kinds() -> dict[str, ReminderKind]:
 
 KINDS = _kinds()
 
+# Sources that forks of the agent add (section 8.2); how they travel is not known.
+FORK_KINDS = {
+    name: ReminderKind(name, "fork", mcs=False)
+    for name in ("agent_listing_delta", "memory_recall", "runtime_restart_tasks")
+}
+
 # Presentations of an incoming message (section 8.1): the words each one starts with.
 STEER_INTROS = {
     "user_steer": "The user sent a new message while you were working on the last one:",
@@ -74,6 +81,20 @@ STEER_INTROS = {
 def escape_nested(body: str) -> str:
     """Return `body` with the `<` of any reminder tag in it escaped."""
     return _NESTED.sub("&lt;", body)
+
+
+def wrapped_bodies(bodies: Iterable[str]) -> tuple[tuple[int, int], ...]:
+    """Return where each body stands in the tagged form of all of them."""
+    return body_spans([escape_nested(body) for body in bodies], len(OPEN_TAG) + 1)
+
+
+def body_spans(bodies: Iterable[str], start: int = 0) -> tuple[tuple[int, int], ...]:
+    """Return where each of some bodies stands that are joined by a blank line."""
+    spans = []
+    for body in bodies:
+        spans.append((start, start + len(body)))
+        start += len(body) + 2
+    return tuple(spans)
 
 
 def wrap(source: str, body: str) -> str:

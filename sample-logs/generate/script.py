@@ -34,7 +34,10 @@ class ChildTask:
 
 @dataclass(frozen=True)
 class Call:
-    """A tool call of the model and what the tool returned."""
+    """A tool call of the model and what the tool returned.
+
+    `inline` is a reminder (source, body) that the runtime puts at the end of the result.
+    """
 
     name: str
     input: Json
@@ -42,6 +45,7 @@ class Call:
     is_error: bool = False
     duration_ms: int = 180
     child: ChildTask | None = None
+    inline: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,11 @@ class Compaction:
 
 @dataclass(frozen=True)
 class Step:
-    """One model call: failed attempts, then the answer, then its tool calls."""
+    """One model call: failed attempts, then the answer, then its tool calls.
+
+    `incoming` are messages (presentation, text) and `notes` notes (source, body) that arrive before
+    it.
+    """
 
     text: str = ""
     calls: tuple[Call, ...] = ()
@@ -67,6 +75,8 @@ class Step:
     steer: str | None = None
     compaction: Compaction | None = None
     extra_ms: int = 0
+    incoming: tuple[tuple[str, str], ...] = ()
+    notes: tuple[tuple[str, str], ...] = ()
 
     @property
     def gives_up(self) -> bool:
@@ -76,9 +86,12 @@ class Step:
 
 @dataclass(frozen=True)
 class Turn:
-    """One message of the person and the steps it leads to."""
+    """One message of the person and the steps it leads to; a turn can begin without one.
 
-    prompt: str | list[Any]
+    `notes` come before the message, `after` behind it.
+    """
+
+    prompt: str | list[Any] | None
     steps: tuple[Step, ...]
     title: str | None = None
     title_late: bool = False
@@ -87,6 +100,7 @@ class Turn:
     files: tuple[tuple[str, str], ...] = ()
     notes: tuple[tuple[str, str], ...] = ()
     presentation: str | None = None
+    after: tuple[tuple[str, str], ...] = ()
 
 
 def say(text: str, *calls: Call, reasoning: str | None = None) -> Step:

@@ -5,10 +5,12 @@ from collections.abc import Collection, Sequence
 
 from generate.cache import Usage
 from generate.clock import iso
+from generate.entries import Projected
 from generate.modelio import Attempt
 from generate.project import Model
+from generate.reminders import CLOSE_TAG, OPEN_TAG, escape_nested
 from generate.sections import Section
-from generate.text import Json, message_sha256
+from generate.text import Json, compact_json, message_sha256
 from generate.window import Cut
 
 _SECTIONS_BY_ATTACHMENT = {
@@ -31,6 +33,7 @@ class Truth:
         usage: Usage | None,
         model: Model,
         sections: Sequence[Section],
+        setup: Json,
     ) -> None:
         """Keep the truth about one attempt."""
         objects = attempt.message_objects()
@@ -54,6 +57,7 @@ class Truth:
         row |= _placed_sections(attempt, sections)
         row |= _placed_reminders(attempt)
         row["markers"] = [i for i, message in enumerate(objects) if "cacheControl" in message]
+        row |= setup | _spans(attempt, sections)
         self._rows.append((attempt.session_id or "", row))
 
     def keep_only(self, request_ids: Collection[str]) -> None:
@@ -97,6 +101,44 @@ def _placed_sections(attempt: Attempt, sections: Sequence[Section]) -> Json:
     }
 
 
+def _spans(attempt: Attempt, sections: Sequence[Section]) -> Json:
+    """Return where everything stands: `message:start-end` in characters of the message's text, in
+    the order of `sections` and `reminders`; the demoted messages and those with look-alike tags."""
+    by_source = {section.source: section.content for section in sections}
+    placed = _placed_sections(attempt, sections)
+    places = zip(placed["sections"], placed["section_messages"], strict=True)
+    reminders = []
+    for index, item in enumerate(attempt.messages):
+        reminders += [f"{index}:{start}-{end}" for start, end in item.spans]
+        if item.inline:
+            reminders.append(f"{index}:{item.inline[1]}-{item.inline[2]}")
+    return {
+        "section_spans": [
+            _section_span(attempt, by_source[source], index) for source, index in places
+        ],
+        "reminder_spans": reminders,
+        "demoted": [i for i, item in enumerate(attempt.messages) if item.demoted],
+        "look_alikes": [i for i, item in enumerate(attempt.messages) if _has_look_alike(item)],
+    }
+
+
+def _section_span(attempt: Attempt, content: str, index: int) -> str:
+    text = attempt.messages[index].message["content"]
+    found = content if content in text else escape_nested(content)
+    start = text.index(found)
+    return f"{index}:{start}-{start + len(found)}"
+
+
+def _has_look_alike(item: Projected) -> bool:
+    """Whether a tag stands in what is not a reminder: user text, model text, tool output, or
+    quoted in system text."""
+    message = item.message
+    if item.via == "reminder" or "cacheControl" in message and message["role"] == "system":
+        return False
+    text = compact_json([message["content"], message.get("toolCalls", [])])
+    return text.count(OPEN_TAG) + text.count(CLOSE_TAG) > (2 if item.inline else 0)
+
+
 def _find_system(attempt: Attempt, section: Section) -> int:
     return next(
         index
@@ -111,6 +153,9 @@ def _placed_reminders(attempt: Attempt) -> Json:
         reminders += [
             {"source": source, "via": item.via, "message_index": index} for source in item.sources
         ]
+        if item.inline:
+            row = {"source": item.inline[0], "via": "inline", "message_index": index}
+            reminders.append(row)
         if item.via == "mcs":
             mcs.append({"message_index": index, "sources": list(item.sources)})
     return {"reminders": reminders, "mcs": mcs}

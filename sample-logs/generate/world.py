@@ -20,10 +20,11 @@ class World:
         development: bool = False,
         redacted: bool = True,
         full_retention: bool = False,
+        log_level: str | None = None,
     ) -> None:
         self.ids = Ids(run)
         self.clock = Clock(start)
-        self.log = LogFile("debug" if development else "info", redacted=redacted)
+        self.log = LogFile(log_level or ("debug" if development else "info"), redacted=redacted)
         self.io = ModelIo(development=development, full_retention=full_retention)
         self.cache = ProviderCache()
         self.truth = Truth()

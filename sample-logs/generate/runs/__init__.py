@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from generate.runs import helpers, long, mcs, plain, rough, switches, trouble, variants
+from generate.runs import anatomy, helpers, long, mcs, plain, rough, switches, trouble, variants
 from generate.sample import Sample
 
 BUILDERS: tuple[Callable[[], Sample], ...] = (
@@ -20,6 +20,10 @@ BUILDERS: tuple[Callable[[], Sample], ...] = (
     variants.chinese,
     switches.size_reset,
     variants.prompt_variants,
+    anatomy.anatomy_on,
+    anatomy.anatomy_off,
+    anatomy.anatomy_variants,
+    anatomy.anatomy_numbers,
 )
 
 

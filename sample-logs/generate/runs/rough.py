@@ -169,7 +169,9 @@ def _age_record(record: Json, row: Json, index: int) -> Json:
         del old["request"]
         row |= {"message_count": None, "messages_kind": None, "message_offset": None, "roles": {}}
         emptied = ("tools", "messages_sha256", "sections", "section_messages", "reminders", "mcs")
-        row |= {name: [] for name in (*emptied, "markers")}
+        added = ("section_spans", "reminder_spans", "demoted", "look_alikes")
+        row |= {name: [] for name in (*emptied, *added, "markers")}
+        row |= {"variant": None, "mcs_on": None}
     return old if isinstance(old, dict) else {}
 
 
