@@ -21,6 +21,7 @@ from tracer.model.views import (
     SessionSummary,
 )
 from tracer.service.evidence import evidence_of
+from tracer.service.placing import tier_index, verified_in
 from tracer.service.requests import (
     PromptFacts,
     SessionData,
@@ -184,7 +185,7 @@ def _views(
             BlockView(
                 index=block.depth,
                 tier=tier,
-                tier_index=_tier_index(block, tier, system_messages),
+                tier_index=tier_index(block, tier, system_messages),
                 message_index=block.message_index,
                 block_index=inner,
                 role=block.role,
@@ -202,7 +203,7 @@ def _views(
                 else round(tokens * calibration),
                 wire_hash=block.wire_hash.hex(),
                 marker=markers.get((tier, at, inner)),
-                verified=_verified(block, tier, row),
+                verified=verified_in(block, tier, row),
                 new=block.depth >= common,
                 preview=block.preview,
                 first_seen=source_ref(paths, block.source_id, block.line, block.offset_bytes),
@@ -212,26 +213,6 @@ def _views(
             )
         )
     return tuple(views)
-
-
-def _tier_index(block: BlockRow, tier: Tier, system_messages: int) -> int:
-    if tier is Tier.TOOLS or block.message_index is None:
-        return block.block_index
-    if tier is Tier.SYSTEM:
-        return block.message_index
-    return block.message_index - system_messages
-
-
-def _verified(block: BlockRow, tier: Tier, row: RequestRow) -> bool:
-    """True where the request's own record shows the block: its window, or the wire body that every
-    record carries."""
-    if block.kind == Kind.GAP:
-        return False
-    if tier is Tier.TOOLS or block.message_index is None:
-        return True
-    if tier is Tier.SYSTEM and row.system_from:
-        return True
-    return row.verified_from is not None and block.message_index >= row.verified_from
 
 
 def _part_sizes(blocks: Sequence[BlockRow], common: int) -> tuple[PartSize, ...]:
@@ -252,7 +233,7 @@ def _map_runs(blocks: Sequence[BlockRow], row: RequestRow, common: int) -> tuple
     runs: list[MapRun] = []
     for block in blocks:
         part = Part(block.part)
-        new, verified = block.depth >= common, _verified(block, Tier(block.tier), row)
+        new, verified = block.depth >= common, verified_in(block, Tier(block.tier), row)
         tokens = block.bpe_tokens if block.bpe_tokens is not None else block.estimate_tokens
         last = runs[-1] if runs else None
         if last and (last.part, last.new, last.verified) == (part, new, verified):

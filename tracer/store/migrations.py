@@ -1,11 +1,13 @@
 """The schema, step by step. A step is never edited once it is released; new ones go at the end.
 
-Steps import nothing from the rest of the product: they freeze history. `schema.sql` beside this
+Steps import nothing but their own statements: they freeze history. `schema.sql` beside this
 file is generated from them (`python -m tracer.store.schema --write`) and is what to read.
 """
 
 from sqlite_utils import Migrations
 from sqlite_utils.db import Database
+
+from tracer.store import m004_session_database as _m004
 
 migrations = Migrations("context-tracer")
 
@@ -324,5 +326,12 @@ def m001_foundations(db: Database) -> None:
         db.execute(statement)
 
 
+@migrations()
+def m004_session_database(db: Database) -> None:
+    """Session databases, agents' folders and session events: usage, turns, tools, messages."""
+    for statement in _m004.STATEMENTS:
+        db.execute(statement)
+
+
 # What this version knows; a database with any other step was written by a newer one.
-KNOWN_STEPS = frozenset({m001_foundations.__name__})
+KNOWN_STEPS = frozenset({m001_foundations.__name__, m004_session_database.__name__})

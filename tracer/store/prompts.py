@@ -51,6 +51,7 @@ class BlockRow(NamedTuple):
     offset_bytes: int | None
     shape: str
     message_json: str
+    norm_hash: bytes
 
 
 _NODE_COLUMNS = """n.id, n.parent_id, n.block_id, n.message_index, n.block_index, n.part, n.role,
@@ -130,7 +131,7 @@ def block_labels(connection: sqlite3.Connection, ids: Sequence[int]) -> dict[int
 _BLOCK_COLUMNS = """n.id, n.depth, n.message_index, n.block_index, b.id, b.wire_hash, b.tier,
   b.role, b.kind, b.part, b.name, b.call_id, b.chars, b.bytes, b.estimate_tokens, t.tokens, t.exact,
   b.span_messages, b.preview, b.extra_json, b.source_id, b.line, b.offset_bytes, b.shape,
-  b.message_json"""
+  b.message_json, b.norm_hash"""
 
 
 def prompt_blocks(connection: sqlite3.Connection, node_id: int) -> list[BlockRow]:

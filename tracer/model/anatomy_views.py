@@ -1,0 +1,185 @@
+"""What the use cases say of a prompt's anatomy, and of how it lived over a session.
+
+Offsets are Unicode code points inside the block's text, `chars` are UTF-16 units. None is unknown.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class McsStateView:
+    """Did the request run with mid-conversation system messages? `state` is `on`, `off` or
+    `undecidable`; `evidence` is a sentence, about the message `message_index` where there is one."""
+
+    state: str
+    evidence: str
+    message_index: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionFileView:
+    """One instruction file inside `request_user_context`; `scope` is `user`, `workspace` or
+    `memory`."""
+
+    path: str
+    scope: str
+    message_index: int
+    block_index: int
+    start_char: int
+    end_char: int
+    chars: int
+    truncated: bool
+    truncation_note: str
+
+
+@dataclass(frozen=True, slots=True)
+class DemotedView:
+    """A mid-conversation message that could not stand where it was and became a tagged one."""
+
+    message_index: int
+    sources: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnverifiedTagView:
+    """A text that looks like a reminder and is not counted as one; `why` says so in words."""
+
+    message_index: int
+    block_index: int
+    start_char: int
+    end_char: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ContributorView:
+    """One thing that fills a category of the context usage."""
+
+    kind: str
+    label: str
+    source: str
+    chars: int | None
+    tokens: int | None
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class UsageCategoryView:
+    """One category. `chars` and `tokens` are those of `method`: `logged`, or `recomputed` from the
+    prompt where the log has none or redacted them; the other number stands beside it."""
+
+    name: str
+    source: str
+    chars: int | None
+    tokens: int | None
+    method: str
+    logged_chars: int | None
+    logged_tokens: int | None
+    recomputed_chars: int | None
+    recomputed_tokens: int | None
+    redacted: bool
+    complete: bool
+    contributors: tuple[ContributorView, ...] = ()
+    contributor_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LeftoverView:
+    """What the agent counts in no category: runtime reminders, mid-conversation messages."""
+
+    kind: str
+    count: int
+    chars: int
+    tokens: int
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ContextBreakdown:
+    """The seven categories, what is in none of them, and three totals side by side: the agent's
+    estimate, the BPE count, what the provider billed. `complete` is false for windowed prompts."""
+
+    categories: tuple[UsageCategoryView, ...]
+    leftovers: tuple[LeftoverView, ...]
+    estimate_tokens: int
+    bpe_tokens: int | None
+    billed_tokens: int | None
+    complete: bool
+    logged_strength: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationView:
+    """Billed input over BPE in a lane: the median with its spread, over `samples` whole requests.
+    `remainder_tokens` is what the parts of this request do not explain of the billed input."""
+
+    lane: str
+    factor: float
+    low: float
+    high: float
+    deviation: float
+    samples: int
+    method: str
+    remainder_tokens: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class AnatomyView:
+    """The anatomy of one request beside its sections, reminders and MCS messages."""
+
+    variant: str
+    variant_evidence: str
+    mcs_state: McsStateView
+    instruction_files: tuple[InstructionFileView, ...]
+    demoted: tuple[DemotedView, ...]
+    unverified: tuple[UnverifiedTagView, ...]
+    usage: ContextBreakdown | None
+    calibration: CalibrationView | None
+
+
+@dataclass(frozen=True, slots=True)
+class PresenceRun:
+    """The same cell in requests `first_seq` to `last_seq` (seq of the session, both included).
+
+    `cell` is `appeared`, `same`, `changed`, `moved`, `gone` or `unseen`. `block_index` is where the
+    item stands in the prompt of the first request of the run (None where gone or unseen);
+    `baseline_key` is the request before it in the lane, to compare with.
+    """
+
+    cell: str
+    first_seq: int
+    last_seq: int
+    first_key: str
+    block_index: int | None
+    baseline_key: str
+
+
+@dataclass(frozen=True, slots=True)
+class PresenceRowView:
+    """One section, reminder source, MCS message or tool over a session. `group` is `section`,
+    `reminder`, `mcs` or `tool`; `note` is the target and cache hint, or the channel."""
+
+    group: str
+    name: str
+    note: str
+    runs: tuple[PresenceRun, ...]
+    changes: int
+
+
+@dataclass(frozen=True, slots=True)
+class PresenceLane:
+    """The matrix of one lane: only its requests have cells. `seqs` are its requests in order."""
+
+    lane: str
+    seqs: tuple[int, ...]
+    rows: tuple[PresenceRowView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Presence:
+    """How everything lived over a session, a matrix a lane, the main conversation first."""
+
+    session_id: str
+    requests: int
+    lanes: tuple[PresenceLane, ...]

@@ -1,0 +1,60 @@
+"""Loading whole prompts with their texts: two at the most for a comparison."""
+
+import sqlite3
+
+from tracer.model.prompt import Block, Kind, Marker, PlacedBlock, Prompt, Tier
+from tracer.service.placing import tier_index, verified_in
+from tracer.store.prompts import BlockRow, block_texts, prompt_blocks
+from tracer.store.reading import RequestRow
+from tracer.store.tokens import block_text
+
+
+def load_prompt(connection: sqlite3.Connection, row: RequestRow, markers: list[Marker]) -> Prompt:
+    """The prompt of a request with the text of every block; empty where the log holds none."""
+    if row.node_id is None:
+        return Prompt(())
+    rows = prompt_blocks(connection, row.node_id)
+    packed = block_texts(connection, sorted({r.block_id for r in rows}))
+    texts = {block_id: block_text(*columns) for block_id, columns in packed.items()}
+    return Prompt(place_blocks(rows, texts, row, markers))
+
+
+def place_blocks(
+    rows: list[BlockRow], texts: dict[int, str], row: RequestRow, markers: list[Marker]
+) -> tuple[PlacedBlock, ...]:
+    """Blocks at their places; a block whose text is not given has an empty one."""
+    by_place = {(m.tier, m.index, m.block_index): m for m in markers}
+    system_messages = 0
+    placed = []
+    for block in rows:
+        tier = Tier(block.tier)
+        if tier is Tier.SYSTEM and block.message_index is not None:
+            system_messages = block.message_index + 1
+        at = tier_index(block, tier, system_messages)
+        inner = block.block_index if block.message_index is not None else 0
+        placed.append(
+            PlacedBlock(
+                index=block.depth,
+                tier_index=at,
+                message_index=block.message_index,
+                block_index=inner,
+                block=Block(
+                    tier,
+                    block.role,
+                    Kind(block.kind),
+                    texts.get(block.block_id, ""),
+                    block.shape,
+                    block.name,
+                    block.call_id,
+                    block.extra_json,
+                    block.message_json,
+                    block.span_messages,
+                ),  # fmt: skip
+                wire_hash=block.wire_hash,
+                norm_hash=block.norm_hash,
+                tokens=block.estimate_tokens if block.bpe_tokens is None else block.bpe_tokens,
+                marker=by_place.get((tier, at, inner)),
+                verified=verified_in(block, tier, row),
+            )
+        )
+    return tuple(placed)
