@@ -9,7 +9,7 @@ from dataclasses import dataclass
 @dataclass(frozen=True, slots=True)
 class McsStateView:
     """Did the request run with mid-conversation system messages? `state` is `on`, `off` or
-    `undecidable`; `evidence` is a sentence, about the message `message_index` where there is one."""
+    `undecidable`; `evidence` is a sentence about the message `message_index`, if there is one."""
 
     state: str
     evidence: str

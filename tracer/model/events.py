@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from tracer.model.prompt import Block, Message
 from tracer.model.usage import ReportedUsage
+from tracer.model.usage_rows import UsageRow
 
 RawItem: TypeAlias = bytes
 """The JSON bytes of one message or one list of tools, as they stood in the line."""
@@ -157,6 +158,10 @@ class LogEvent:
 
     `request_id` and `attempt` are filled for lines about one attempt (exact join key);
     `context_json` and `error_json` hold what the line carried, without section texts.
+
+    `attempt_event` is the structured log's name for what the line says of an attempt, where its own
+    name differs; `reported` is the usage of that attempt, `usage_row` that of a call which the line
+    does not name. `identity` names the event in every file that holds it; empty: its bytes do.
     """
 
     at_ms: int | None
@@ -183,6 +188,10 @@ class LogEvent:
     built: ContextBuilt | None = None
     usage: ContextUsage | None = None
     redacted: tuple[str, ...] = field(default=())
+    attempt_event: str = ""
+    reported: ReportedUsage | None = None
+    usage_row: UsageRow | None = None
+    identity: str = ""
 
 
 Event: TypeAlias = ModelCall | LogEvent

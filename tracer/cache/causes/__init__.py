@@ -1,0 +1,43 @@
+"""The causes of a low read: one file a cause, found by name.
+
+A cause is a module named like its code in lower case, with `CODE`, `ORDER`, `FIX`, `detect` and a
+docstring that explains it to people. A module whose name begins with `_` is not one.
+"""
+
+import importlib
+import pkgutil
+from functools import cache
+
+from tracer.cache.case import Case
+from tracer.cache.causes.base import Cause
+from tracer.model.verdict import CauseFinding
+
+__all__ = ["Cause", "all_causes", "cause_named", "detect_all"]
+
+_NOT_CAUSES = frozenset({"base"})
+
+
+@cache
+def all_causes() -> tuple[Cause, ...]:
+    """Every cause of this package, by its row in cache-rules.md 2.3."""
+    found = []
+    for info in pkgutil.iter_modules(__path__):
+        if info.name.startswith("_") or info.name in _NOT_CAUSES:
+            continue
+        module = importlib.import_module(f"{__name__}.{info.name}")
+        found.append(
+            Cause(module.CODE, module.ORDER, module.__doc__ or "", module.FIX, module.detect)
+        )
+    return tuple(sorted(found, key=lambda cause: (cause.order, cause.code)))
+
+
+@cache
+def cause_named(code: str) -> Cause | None:
+    """The cause with that code, or None."""
+    return next((cause for cause in all_causes() if cause.code == code), None)
+
+
+def detect_all(case: Case) -> tuple[CauseFinding, ...]:
+    """What every cause has to say, in the order of the causes."""
+    found = (cause.detect(case) for cause in all_causes())
+    return tuple(finding for finding in found if finding is not None)

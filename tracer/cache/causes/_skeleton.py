@@ -1,0 +1,26 @@
+"""One paragraph that explains the cause to somebody who has never heard of it.
+
+A cause to copy: rename the file to the code in lower case, without the underscore, and the registry
+finds it. Answer the condition, not the miss; never look at another cause's result.
+"""
+
+from tracer.cache.case import Case
+from tracer.model.verdict import CauseFinding, Certainty, Share
+
+CODE = "SKELETON"
+ORDER = 99
+FIX = "What the reader should do, in one sentence."
+
+
+def detect(case: Case) -> CauseFinding | None:
+    """The condition in one sentence, with its row in cache-rules.md 2.3."""
+    if case.baseline is None or case.call.model != "example":
+        return None
+    return CauseFinding(
+        code=CODE,
+        certainty=Certainty.MEDIUM,
+        summary="The model is the example model.",
+        fix=FIX,
+        share=Share.BEFORE,
+        evidence=(f"model {case.call.model}",),
+    )

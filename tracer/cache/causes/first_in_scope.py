@@ -1,0 +1,54 @@
+"""Nothing was cached yet: no earlier request on this cache shares a prefix worth reading.
+
+The first request of a session, of a subagent or of a side call pays for its whole prompt. That is
+the price of the cache, not a miss.
+"""
+
+from tracer.cache.case import Case
+from tracer.cache.expected import MIN_NOISE_TOKENS
+from tracer.cache.wording import tokens
+from tracer.model.verdict import CauseFinding, Certainty, Fault, Purpose, Share
+
+CODE = "FIRST_IN_SCOPE"
+ORDER = 3
+FIX = "Nothing to do; a pre-warming request pays off only where the first answer has to be fast."
+
+
+def is_first(case: Case) -> bool:
+    """True where nothing could be read, or a title call, which shares nothing by design."""
+    if case.baseline is None or case.call.purpose is Purpose.TITLE:
+        return True
+    difference, expected = case.difference, case.expected
+    if difference is None or expected is None or difference.append_only or difference.cut:
+        return False
+    least = max(case.provider.minimum.of(case.call.model).value, MIN_NOISE_TOKENS)
+    kept = expected.reusable - expected.expected
+    return expected.common < least and expected.reusable < least and kept <= expected.noise
+
+
+def detect(case: Case) -> CauseFinding | None:
+    """No baseline, or a shared prefix below the minimum (cache-rules.md 2.3, 3)."""
+    if not is_first(case):
+        return None
+    read = case.call.read_tokens
+    evidence = []
+    if read:
+        evidence.append(
+            f"{tokens(read)} were read nevertheless: an earlier session had cached them"
+        )
+    if case.call.purpose is Purpose.TITLE:
+        summary = "A title call: a short prompt of its own, with nothing it should have read."
+    elif case.baseline is None:
+        summary = "The first request of its kind on this cache: there was nothing to read yet."
+    else:
+        common = case.expected.common if case.expected else 0
+        summary = f"No earlier request shares more than {tokens(common)} of this prompt."
+    return CauseFinding(
+        code=CODE,
+        certainty=Certainty.CERTAIN,
+        summary=summary,
+        fix=FIX,
+        share=Share.NOTE,
+        fault=Fault.NOBODY,
+        evidence=tuple(evidence),
+    )

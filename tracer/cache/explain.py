@@ -1,0 +1,213 @@
+"""The verdict for one request: the decision tree of cache-rules.md 2.0 to 2.5.
+
+Pure: the same facts give the same verdict, in whatever order the tuples of the history come.
+"""
+
+from tracer.cache.case import Case
+from tracer.cache.causes import cause_named, detect_all
+from tracer.cache.causes.first_in_scope import is_first
+from tracer.cache.causes.no_usage import has_no_usage
+from tracer.cache.checks import checked_equal, not_verifiable
+from tracer.cache.expected import expect, is_log_window
+from tracer.cache.ordering import ordered_difference, ordered_history
+from tracer.cache.params import find_param
+from tracer.cache.prices import PriceTable, miss_cost
+from tracer.cache.providers.base import Provider
+from tracer.cache.rank import Ranked, rank
+from tracer.cache.where import read_stop
+from tracer.cache.wording import percent, tokens
+from tracer.model.usage import Convention
+from tracer.model.verdict import (
+    CallFacts,
+    CauseFinding,
+    Cost,
+    Difference,
+    History,
+    Purpose,
+    Result,
+    Share,
+    Verdict,
+)
+
+_EXPECTED_PURPOSES = frozenset({Purpose.COMPACTION})
+
+
+def explain(
+    call: CallFacts,
+    baseline: CallFacts | None,
+    difference: Difference | None,
+    history: History,
+    provider: Provider,
+    prices: PriceTable | None = None,
+    baseline_reason: str = "",
+) -> Verdict:
+    """The verdict for a request against a baseline.
+
+    `difference` is what comparing the two prompts found, None where no prompt is logged. `prices`
+    None means that no costs are wanted.
+    """
+    early = _not_judged(call, provider)
+    if early is not None:
+        return early
+    history = ordered_history(history)
+    usable = difference = ordered_difference(difference) if difference is not None else None
+    if baseline and difference and is_log_window(call, baseline, difference):
+        usable = None
+    expected = expect(call, baseline, usable, history, provider) if baseline else None
+    case = Case(call, baseline, difference, history, provider, expected)
+    findings = detect_all(case)
+    if is_first(case) or expected is None:
+        return _first(case, findings, baseline_reason)
+    ranked = rank(findings, case)
+    result = _result(case, ranked)
+    stop = read_stop(
+        expected.read, difference.boundaries if difference else (), usable, expected.noise
+    )
+    lost = expected.lost if case.misses else 0
+    expected_rebuild = result is Result.EXPECTED_REBUILD
+    return Verdict(
+        result=result,
+        one_line=_one_line(case, ranked, result),
+        baseline_key=baseline.key if baseline else "",
+        baseline_reason=baseline_reason,
+        expected_read_tokens=expected.expected,
+        actual_read_tokens=expected.read,
+        missed_tokens=expected.before_lost if lost and not expected_rebuild else 0,
+        avoidable_tokens=_avoidable(case, ranked) if lost and not expected_rebuild else 0,
+        rebilled_tokens=lost,
+        noise_tokens=expected.noise,
+        cost=_cost(call, lost, provider, prices),
+        causes=ranked.causes,
+        also=ranked.also,
+        checked_equal=checked_equal(case),
+        not_verifiable=not_verifiable(case),
+        convention=convention_text(call),
+        method=expected.method,
+        read_stop=stop,
+        signals=_signals(findings),
+    )
+
+
+def _not_judged(call: CallFacts, provider: Provider) -> Verdict | None:
+    """Stage 0: calls without usage, and usage without a read (cache-rules.md 2.1)."""
+    if has_no_usage(call):
+        result, code = Result.NO_USAGE, "NO_USAGE"
+    elif call.read_tokens is None:
+        result, code = Result.NOT_REPORTED, "REPORTING_GAP"
+    else:
+        return None
+    cause = cause_named(code)
+    finding = cause.detect(Case(call, None, None, History(), provider, None)) if cause else None
+    return Verdict(
+        result=result,
+        one_line=finding.summary if finding else "",
+        causes=(finding,) if finding else (),
+        not_verifiable=("the cache read: not reported",) if code == "REPORTING_GAP" else (),
+        convention=convention_text(call),
+        signals=(finding.signal,) if finding else (),
+    )
+
+
+def _first(case: Case, findings: tuple[CauseFinding, ...], reason: str) -> Verdict:
+    """Nothing to compare with, or nothing that could have been read."""
+    causes = tuple(f for f in findings if f.code == "FIRST_IN_SCOPE")
+    summary = causes[0].summary if causes else "The size of the earlier prompt is not known."
+    read = case.call.read_tokens or 0
+    more = f" {tokens(read)} were read anyway, cached by an earlier session." if read else ""
+    return Verdict(
+        result=Result.FIRST,
+        one_line=summary + more,
+        baseline_key=case.baseline.key if case.baseline else "",
+        baseline_reason=reason,
+        actual_read_tokens=case.call.read_tokens,
+        causes=causes,
+        not_verifiable=() if causes else ("the size of the earlier prompt",),
+        convention=convention_text(case.call),
+        signals=_signals(findings),
+    )
+
+
+def _result(case: Case, ranked: Ranked) -> Result:
+    if not case.misses:
+        return Result.HIT
+    prewarm = find_param(case.call, r"(^|\.)max_?(output_?)?tokens$") == "0"
+    if ranked.expected or prewarm or case.call.purpose in _EXPECTED_PURPOSES:
+        return Result.EXPECTED_REBUILD
+    return Result.PARTIAL if case.call.read_tokens else Result.MISS
+
+
+def _avoidable(case: Case, ranked: Ranked) -> int:
+    """What the client's own changes cost: all after the difference, but what was meant to be, and
+    what nobody can help (a prompt too short to be cached)."""
+    expected = case.expected
+    if expected is None:
+        return 0
+    after = next((f for f in ranked.causes if f.share in (Share.AFTER, Share.ALL)), None)
+    if after is not None and (after.expected or after.code == "BELOW_MINIMUM"):
+        return 0
+    return expected.after_lost
+
+
+def _cost(call: CallFacts, lost: int, provider: Provider, prices: PriceTable | None) -> Cost | None:
+    if prices is None or not lost:
+        return None
+    price = prices.of(provider.name, call.model)
+    if price is None:
+        return None
+    return miss_cost(lost, price, wrote=bool(call.write_tokens), hour=bool(call.write_1h_tokens))
+
+
+def _one_line(case: Case, ranked: Ranked, result: Result) -> str:
+    expected = case.expected
+    if expected is None:
+        return ""
+    if result is Result.HIT:
+        return _hit_line(case, ranked)
+    primary = ranked.causes[0] if ranked.causes else None
+    why = primary.summary if primary else "Not established."
+    if result is Result.EXPECTED_REBUILD:
+        return f"{why} As expected, {tokens(expected.lost)} were read anew."
+    second = ""
+    if len(ranked.causes) > 1:
+        other = ranked.causes[1]
+        second = f" {tokens(other.tokens or 0)} of them for another reason: {other.summary}"
+    if primary is not None and primary.code in ("UNKNOWN", "SERVER_SIDE"):
+        return f"{why}{second}"
+    return f"{why} {tokens(expected.lost)} that were cached before were billed again.{second}"
+
+
+def _hit_line(case: Case, ranked: Ranked) -> str:
+    expected = case.expected
+    if expected is None:
+        return ""
+    if expected.reusable <= expected.noise and not expected.read:
+        return f"Nothing to gain: only {tokens(expected.reusable)} were shared."
+    line = f"Hit: {expected.read:,} of the {tokens(expected.common)} shared with the request before"
+    line += " were read"
+    if expected.read >= expected.common:
+        return f"{line}, all of them."
+    if expected.granularity > 1 and expected.read % expected.granularity == 0:
+        return f"{line}; the rest is rounding to blocks of {expected.granularity}."
+    return f"{line}; the rest is too little to matter."
+
+
+def _signals(findings: tuple[CauseFinding, ...]) -> tuple[str, ...]:
+    """The conditions that were seen, without those that say that nothing was."""
+    silent = {"UNKNOWN", "SERVER_SIDE", "NOT_A_MISS_ROUNDING"}
+    return tuple(sorted({f.signal for f in findings if f.code not in silent}))
+
+
+def convention_text(call: CallFacts) -> str:
+    """The convention of the usage, why, and what the naive rate would have been: adding the read to
+    an input that already contains it counts it twice (cache-rules.md 0, finding 1)."""
+    usage = call.usage
+    if usage is None:
+        return ""
+    text = f"{usage.convention.value}: {usage.reason}" if usage.reason else usage.convention.value
+    total, read = usage.input_tokens, usage.cache_read_tokens
+    if usage.convention is Convention.INCLUSIVE and total and read:
+        text += (
+            f". {read:,} of {total:,} is {percent(read, total)}; adding the read to the input "
+            f"again would show {percent(read, total + read)}, a double count"
+        )
+    return text

@@ -1,0 +1,145 @@
+"""Money, only where a price is known (cache-rules.md 4). Pure: the table is read elsewhere.
+
+Prices are per million tokens. A model that the table does not name has no price, and no cost is
+made up for it.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tracer.errors import InputError
+from tracer.model.usage import Usage
+from tracer.model.verdict import Cost
+
+PER_TOKENS = 1_000_000
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What one model costs, per million tokens. `model` is a pattern searched in the model's id.
+
+    A price that is None is not known. `dated` is the day on which the source said so.
+    """
+
+    provider: str
+    model: str
+    currency: str
+    input: float
+    output: float | None
+    cache_read: float | None
+    cache_write_5m: float | None
+    cache_write_1h: float | None
+    source: str
+    dated: str
+
+    @property
+    def origin(self) -> str:
+        """Source and date, for people."""
+        return f"{self.source} ({self.dated})"
+
+
+@dataclass(frozen=True, slots=True)
+class PriceTable:
+    """Prices in order: the first that fits a call counts."""
+
+    prices: tuple[Price, ...] = ()
+
+    def of(self, provider: str, model: str) -> Price | None:
+        """The price of a model at a provider family (`tracer.cache.providers`), or None."""
+        name = model.lower()
+        return next(
+            (p for p in self.prices if p.provider == provider and re.search(p.model, name)), None
+        )
+
+
+def parse_table(document: Mapping[str, object]) -> PriceTable:
+    """The table of a decoded TOML document; its format is documented in `prices.toml`.
+
+    Raises InputError with a sentence that says which entry is wrong and why.
+    """
+    if document.get("schema") != SCHEMA:
+        raise InputError(f"The price table has to say schema = {SCHEMA}.")
+    entries = document.get("price", [])
+    if not isinstance(entries, list):
+        raise InputError("The price table's prices have to be [[price]] entries.")
+    return PriceTable(tuple(_price(number, entry) for number, entry in enumerate(entries, 1)))
+
+
+def _price(number: int, entry: object) -> Price:
+    if not isinstance(entry, Mapping):
+        raise InputError(f"Price {number} of the price table is not a table.")
+    texts = {name: entry.get(name) for name in ("provider", "model", "currency", "source")}
+    for name, value in texts.items():
+        if not isinstance(value, str) or not value:
+            raise InputError(f"Price {number} of the price table has no {name}.")
+    base = _number(number, entry, "input")
+    if base is None:
+        raise InputError(f"Price {number} of the price table has no input price.")
+    try:
+        re.compile(str(texts["model"]))
+    except re.error as error:
+        raise InputError(f"Price {number}: its model is no valid pattern ({error}).") from error
+    return Price(
+        provider=str(texts["provider"]),
+        model=str(texts["model"]),
+        currency=str(texts["currency"]),
+        input=base,
+        output=_number(number, entry, "output"),
+        cache_read=_number(number, entry, "cache_read"),
+        cache_write_5m=_number(number, entry, "cache_write_5m"),
+        cache_write_1h=_number(number, entry, "cache_write_1h"),
+        source=str(texts["source"]),
+        dated=str(entry.get("dated", "undated")),
+    )
+
+
+def _number(number: int, entry: Mapping[str, object], name: str) -> float | None:
+    value = entry.get(name)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+        raise InputError(f"Price {number} of the price table has a {name} that is no price.")
+    return float(value)
+
+
+def usage_cost(
+    usage: Usage, price: Price, write_5m: int | None = None, write_1h: int | None = None
+) -> Cost | None:
+    """What a request cost: p·(F + r·R + w·W) + q·O; None where a count or its price is unknown.
+
+    Writes whose lifetime is not known are taken for five minutes.
+    """
+    fresh, read, output = usage.fresh_tokens, usage.cache_read_tokens, usage.output_tokens
+    write = usage.cache_write_tokens or 0
+    long = min(write_1h or 0, write)
+    short = write - long if write_5m is None else min(write_5m, write - long)
+    parts = (
+        ("fresh", fresh, price.input),
+        ("read", read, price.cache_read),
+        ("written for 5 min", short, price.cache_write_5m),
+        ("written for 1 h", long, price.cache_write_1h),
+        ("output", output, price.output),
+    )
+    if fresh is None or any(count and rate is None for _, count, rate in parts):
+        return None
+    used = [(name, count, rate) for name, count, rate in parts if count and rate is not None]
+    amount = sum(count * rate for _, count, rate in used) / PER_TOKENS
+    formula = " + ".join(f"{count:,} {name} × {rate:g}" for name, count, rate in used)
+    return Cost(amount, price.currency, f"({formula}) ÷ {PER_TOKENS:,}", price.origin)
+
+
+def miss_cost(rebilled: int, price: Price, *, wrote: bool, hour: bool = False) -> Cost | None:
+    """What reading `rebilled` tokens anew cost more than a cache read: tokens × (paid − read).
+
+    Paid is the price of a write where the request wrote, else of fresh input.
+    """
+    paid: float | None = price.input
+    if wrote:
+        paid = price.cache_write_1h if hour else price.cache_write_5m
+    if paid is None or price.cache_read is None:
+        return None
+    amount = rebilled * (paid - price.cache_read) / PER_TOKENS
+    formula = f"{rebilled:,} × ({paid:g} − {price.cache_read:g}) ÷ {PER_TOKENS:,}"
+    return Cost(amount, price.currency, formula, price.origin)

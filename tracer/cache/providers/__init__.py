@@ -1,0 +1,45 @@
+"""The provider families: one file a family, found by name.
+
+A family is a module with `PROVIDER`, an object of `base.Provider`. A module whose name begins with
+`_` is not one. Which family a call belongs to is told by its endpoint, its provider's id and its
+model, in that order; a call that no family recognises belongs to `unknown`.
+"""
+
+import importlib
+import pkgutil
+from functools import cache
+
+from tracer.cache.providers.base import Provider
+
+__all__ = ["Provider", "all_providers", "provider_for", "provider_named"]
+
+UNKNOWN = "unknown"
+_NOT_PROVIDERS = frozenset({"base"})
+
+
+@cache
+def all_providers() -> tuple[Provider, ...]:
+    """Every family of this package, by name."""
+    found: list[Provider] = []
+    for info in pkgutil.iter_modules(__path__):
+        if info.name.startswith("_") or info.name in _NOT_PROVIDERS:
+            continue
+        found.append(importlib.import_module(f"{__name__}.{info.name}").PROVIDER)
+    return tuple(sorted(found, key=lambda p: p.name))
+
+
+def provider_named(name: str) -> Provider:
+    """The family of that name; `unknown` where there is none."""
+    return next((p for p in all_providers() if p.name == name), _unknown())
+
+
+@cache
+def provider_for(provider_id: str, model_id: str = "", endpoint: str = "") -> Provider:
+    """The family that recognises a call best, else `unknown`."""
+    scored = [(p.recognises(provider_id, model_id, endpoint), p.name, p) for p in all_providers()]
+    score, _, best = max(scored, key=lambda item: (item[0], item[1]))
+    return best if score > 0 else _unknown()
+
+
+def _unknown() -> Provider:
+    return next(p for p in all_providers() if p.name == UNKNOWN)

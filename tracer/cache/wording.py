@@ -1,0 +1,56 @@
+"""How verdicts speak: numbers, times and sentences, like a colleague."""
+
+from tracer.model.prompt import Tier
+
+MAX_EXCERPT = 160
+
+
+def tokens(count: int) -> str:
+    """`1 token`, `25,472 tokens`."""
+    return f"{count:,} token" if count == 1 else f"{count:,} tokens"
+
+
+def duration(ms: int) -> str:
+    """A span in the unit that a person would use: `9 s`, `7 min 20 s`, `3 h 5 min`."""
+    seconds = round(ms / 1_000)
+    if seconds < 60:
+        return f"{ms / 1_000:.1f} s" if 0 < ms < 10_000 and ms % 1_000 else f"{seconds} s"
+    minutes, rest = divmod(seconds, 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    hours, rest = divmod(minutes, 60)
+    return f"{hours} h {rest} min" if rest else f"{hours} h"
+
+
+def excerpt(text: str) -> str:
+    """A short text on one line."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= MAX_EXCERPT else f"{flat[: MAX_EXCERPT - 1]}…"
+
+
+def names(found: list[str], limit: int = 5) -> str:
+    """`a, b and 3 more`."""
+    if len(found) <= limit:
+        return ", ".join(found)
+    return f"{', '.join(found[:limit])} and {len(found) - limit} more"
+
+
+def times(count: int) -> str:
+    """`once`, `twice`, `4 times`."""
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
+def percent(part: float, whole: float) -> str:
+    """`94.1 %`, or a dash where there is no whole."""
+    return f"{100 * part / whole:.1f} %" if whole else "–"
+
+
+def tier_place(tier: Tier, index: int | None) -> str:
+    """`tool 4`, `system block 0`, `message 12`."""
+    word = {Tier.TOOLS: "tool", Tier.SYSTEM: "system block", Tier.MESSAGES: "message"}[tier]
+    return word if index is None else f"{word} {index}"
+
+
+def capital(text: str) -> str:
+    """The text with a capital first letter."""
+    return text[:1].upper() + text[1:]
