@@ -22,7 +22,7 @@ from tracer.ingest import IngestOptions, Ingestor
 from tracer.service import Service
 
 ONE_AT_A_TIME = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 
 

@@ -203,10 +203,19 @@ def test_a_length_that_no_list_has_is_refused(field: str) -> None:
 # The wire body -----------------------------------------------------------------------------------
 
 
-def test_a_body_that_is_a_text_is_kept_as_a_parameter() -> None:
-    call = parse(a_record(request={"body": '{"model":"model-y"}'}))
+def test_a_body_that_is_a_text_is_read_as_the_object_it_holds() -> None:
+    """Its messages were not taken out by the writer: kept, they would double every prompt."""
+    body = {"model": "model-y", "tools": [{"name": "Read"}], "messages": [{"role": "user"}]}
+    call = parse(a_record(request={"body": json.dumps(body)}))
+    assert json.loads(call.tools) == [{"name": "Read"}]
+    assert json.loads(call.params_json)["body"] == {"model": "model-y"}
+
+
+@pytest.mark.parametrize("body", ["{not json", "[1]", "plain"])
+def test_a_body_that_is_another_text_is_kept_as_a_parameter(body: str) -> None:
+    call = parse(a_record(request={"body": body}))
     assert (call.tools, call.system) == (b"", b"")
-    assert json.loads(call.params_json)["body_text"] == '{"model":"model-y"}'
+    assert json.loads(call.params_json)["body_text"] == body
 
 
 @pytest.mark.parametrize("body", [None, 5, [], True])
