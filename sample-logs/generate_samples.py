@@ -1,6 +1,9 @@
 """Write the synthetic sample logs, or check that the committed ones are what would be written.
 
-Usage: python sample-logs/generate_samples.py [--out DIR] [--check]
+Usage: python sample-logs/generate_samples.py [--out DIR] [--check] [--home DIR]
+
+`--home` writes one whole home folder instead, its session database included: databases are not
+committed.
 """
 
 import argparse
@@ -10,6 +13,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from generate.runs import build_all
+from generate.runs.homes import session_database
 
 HERE = Path(__file__).resolve().parent
 
@@ -24,9 +28,25 @@ def sample_files() -> dict[str, bytes]:
     return out
 
 
+def home_files() -> dict[str, bytes]:
+    """Return the files of whole homes, without their databases."""
+    home = session_database()
+    folder = f"zcode-home/{home.name}"
+    out = {f"{folder}/{path}": data for path, data in home.files.items()}
+    out[f"{folder}/expected.json"] = home.expected().encode()
+    return out
+
+
+def committed(root: Path) -> set[str]:
+    """Return the paths of the samples that are there."""
+    found = [*(root / "zcode").rglob("*.json*"), *(root / "zcode-home").rglob("*")]
+    return {path.relative_to(root).as_posix() for path in found if path.is_file()}
+
+
 def differences(files: dict[str, bytes], root: Path) -> list[str]:
     """Return what is missing, changed or left over below `root`."""
-    present = {path.relative_to(root).as_posix() for path in (root / "zcode").rglob("*.json*")}
+    folders = {path.partition("/")[0] for path in files}
+    present = {path for path in committed(root) if path.partition("/")[0] in folders}
     wrong = [f"left over: {path}" for path in sorted(present - files.keys())]
     for path, data in files.items():
         if path not in present:
@@ -38,9 +58,8 @@ def differences(files: dict[str, bytes], root: Path) -> list[str]:
 
 def write(files: dict[str, bytes], root: Path) -> None:
     """Write the files and remove those that no run writes any more."""
-    for path in (root / "zcode").rglob("*.json*"):
-        if path.relative_to(root).as_posix() not in files:
-            path.unlink()
+    for path in committed(root) - files.keys():
+        (root / path).unlink()
     for name, data in files.items():
         target = root / name
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -52,8 +71,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
     parser.add_argument("--out", type=Path, default=HERE, help="folder that holds zcode/")
     parser.add_argument("--check", action="store_true", help="write nothing, compare only")
+    parser.add_argument("--home", type=Path, help="write one home with its database into a folder")
     options = parser.parse_args()
-    files = sample_files()
+    if options.home:
+        session_database().write(options.home)
+        print(f"{options.home}: try `tracer ingest {options.home}`")
+        return 0
+    files = sample_files() | home_files()
     if options.check:
         wrong = differences(files, options.out)
         print("\n".join(wrong) or f"{len(files)} files are as they should be")

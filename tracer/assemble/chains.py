@@ -3,17 +3,22 @@
 A session's prompts are a tree: a request's prompt is the path from the root to its node. Sums and
 lists over a path are therefore extended from the parent's, and each node is visited once, however
 many requests carry it. Parents must come before their children.
+
+So are the folds over the messages of a path: where the fold of `tracer.anatomy.mcs` stands, and the
+messages that say something (`tracer.assemble.marked`).
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Generic, NamedTuple, TypeAlias, TypeVar
+from collections.abc import Container, Mapping, Sequence
+from typing import Generic, NamedTuple, TypeVar
 
+from tracer.anatomy.mcs import START
+from tracer.anatomy.messages import BlockReading
+from tracer.assemble.marked import GAP_AT_HEAD, MarkedMessage, MessageFold
 from tracer.model.prompt import Part
 
 PARTS = tuple(Part)
 _PART_AT: dict[str, int] = {part.value: i for i, part in enumerate(PARTS)}
 _N = len(PARTS)
-_LABELLED = frozenset(p.value for p in (Part.TOOLS, Part.CONTEXT, Part.REMINDER, Part.MCS))
 T = TypeVar("T")
 
 
@@ -22,10 +27,6 @@ class Link(NamedTuple, Generic[T]):
 
     value: T
     before: "Link[T] | None"
-
-
-Mark: TypeAlias = tuple[Part, int | None, str]
-"""A reminder or MCS message: its part, its message index, its label."""
 
 
 def unlink(link: Link[T] | None) -> list[T]:
@@ -54,16 +55,15 @@ class ChainNode(NamedTuple):
     bpe_tokens: int | None
 
 
-def labelled_blocks(nodes: Sequence[ChainNode]) -> list[int]:
-    """The row ids of the blocks whose labels `path_sums` needs: tools, reminders, MCS messages."""
-    return sorted({node[2] for node in nodes if node[5] in _LABELLED})
-
-
 class Sums:
     """Over a path: blocks, chars and tokens per part (in the order of PARTS), messages per role,
-    blocks that are not counted, tool names, and the marked nodes.
+    blocks that are not counted, the tools (block row ids, that of a gap for unknown ones included),
+    and the messages that say something.
 
-    Tokens are BPE counts, or the agent's estimate for a block that is not counted.
+    Tokens are BPE counts, or the agent's estimate for a block that is not counted. `whole` is false
+    where a message is unknown. `head` is the node that ends the leading system messages (0: there
+    is none; GAP_AT_HEAD: the beginning is unknown); `stand` is where the fold over the messages is,
+    `before` where it was before the message to which the node belongs.
     """
 
     __slots__ = (
@@ -71,18 +71,27 @@ class Sums:
         "_cum_estimate",
         "_roles",
         "_values",
+        "before",
         "depth",
+        "head",
         "marks",
+        "marks_before",
         "parent_id",
+        "stand",
         "tools",
         "uncounted",
+        "whole",
     )
 
     def __init__(self, depth: int, values: list[int], roles: Sequence[str]) -> None:
         self.depth = depth
         self.uncounted = 0
-        self.tools: Link[str] | None = None
-        self.marks: Link[Mark] | None = None
+        self.tools: Link[int] | None = None
+        self.marks: Link[MarkedMessage] | None = None
+        self.marks_before: Link[MarkedMessage] | None = None
+        self.stand = self.before = START
+        self.head = 0
+        self.whole = True
         self.parent_id: int | None = None
         self._values = values
         self._roles = roles
@@ -95,6 +104,9 @@ class Sums:
         here.uncounted = self.uncounted
         here.tools = self.tools
         here.marks = self.marks
+        here.stand = self.stand
+        here.head = self.head
+        here.whole = self.whole
         here.parent_id = parent_id
         here._cum_chars = cum_chars
         here._cum_estimate = cum_estimate
@@ -130,9 +142,15 @@ class Sums:
 EMPTY = Sums(0, [0] * (3 * _N), ())
 
 
-def path_sums(nodes: Sequence[ChainNode], labels: Mapping[int, str]) -> dict[int, Sums]:
-    """The sums of each node's path, by node id. `labels` gives a tool's name or a reminder's source
-    by block id; a gap has no label and is not a tool.
+def path_sums(
+    nodes: Sequence[ChainNode],
+    readings: Mapping[int, BlockReading] | None = None,
+    plugins: Container[int] = (),
+) -> dict[int, Sums]:
+    """The sums of each node's path, by node id.
+
+    `readings` is what the texts of blocks say, by the blocks' row ids; `plugins` are those of the
+    user's blocks that name a plugin.
 
     One list copy a node; the lists of tools and marks share their beginnings.
     """
@@ -142,6 +160,7 @@ def path_sums(nodes: Sequence[ChainNode], labels: Mapping[int, str]) -> dict[int
     names = tuple(roles)
     root = Sums(0, [0] * (3 * _N + len(roles)), names)
     sums: dict[int, Sums] = {}
+    fold = MessageFold(nodes, readings or {}, plugins)
     for row in nodes:
         id_, parent_id, block_id, message_index, block_index, part, role, chars, estimate, bpe = row
         above = root if parent_id is None else sums[parent_id]
@@ -151,17 +170,34 @@ def path_sums(nodes: Sequence[ChainNode], labels: Mapping[int, str]) -> dict[int
         values[at] += 1
         values[at + _N] += chars - above._cum_chars
         values[at + 2 * _N] += (estimate - above._cum_estimate) if bpe is None else bpe
-        if message_index is not None and block_index == 0 and role:
-            values[3 * _N + roles[role]] += 1
-        if part in _LABELLED:
-            label = labels.get(block_id, "")
-            if part != "tools":
-                here.marks = Link((Part(part), message_index, label), above.marks)
-            elif label:
-                here.tools = Link(label, above.tools)
+        if message_index is not None:
+            if block_index == 0 and role:
+                values[3 * _N + roles[role]] += 1
+            _add_message(fold, row, above, here)
+        if part == "tools" or (message_index is None and part == "gap"):
+            here.tools = Link(block_id, above.tools)
         if bpe is None and part != "gap":
             here.uncounted += 1
     return sums
+
+
+def _add_message(fold: MessageFold, row: ChainNode, above: Sums, here: Sums) -> None:
+    """Take the message to which a node belongs as if it ended there."""
+    begins = row[4] == 0
+    before = here.before = above.stand if begins else above.before
+    marks = here.marks_before = above.marks if begins else above.marks_before
+    here.stand, marked = fold.after(row, before, above.depth)
+    if marked is not None:
+        marks = Link(marked._replace(steps=above.roles.get("assistant", 0)), marks)
+    here.marks = marks
+    part = row[5]
+    if part == "system":
+        if above.head != GAP_AT_HEAD:
+            here.head = row[0]
+    elif part == "gap":
+        here.whole = False
+        if before is START:
+            here.head = GAP_AT_HEAD
 
 
 class PathWalker:

@@ -1,30 +1,69 @@
 """The log formats: one file a format, found by name.
 
-A format is a module with `FORMAT`, an object with the attributes of `base.Format`. Nothing here
-opens a file: bytes come in, events go out. A module whose name begins with `_` is not a format.
+A format is a module with `FORMAT` (lines), `TABLE_FORMAT` (a database) or `FILE_FORMAT` (a folder
+of small files): an object with the attributes of the protocol of that kind in `base`. Nothing here
+opens a file: bytes and rows come in, events and records go out. A module whose name begins with `_`
+is not a format.
 """
 
 import importlib
 import pkgutil
+from collections.abc import Mapping
 from functools import cache
+from typing import Any
 
-from tracer.formats.base import Format
+from tracer.formats._zcode_branch import active_branch
+from tracer.formats.base import FileFormat, Format, TableFormat
 
-__all__ = ["Format", "all_formats", "detect", "format_named"]
+__all__ = [
+    "FileFormat",
+    "Format",
+    "TableFormat",
+    "active_branch",
+    "all_formats",
+    "detect",
+    "detect_database",
+    "file_formats",
+    "format_named",
+    "table_formats",
+]
 
 _NOT_FORMATS = frozenset({"base"})
 
 
-@cache
-def all_formats() -> tuple[Format, ...]:
-    """Every format of this package, by name."""
+def _found(attribute: str) -> list[Any]:
     found = []
     for info in pkgutil.iter_modules(__path__):
         if info.name.startswith("_") or info.name in _NOT_FORMATS:
             continue
         module = importlib.import_module(f"{__name__}.{info.name}")
-        found.append(module.FORMAT)
-    return tuple(sorted(found, key=lambda f: f.name))
+        if hasattr(module, attribute):
+            found.append(getattr(module, attribute))
+    return sorted(found, key=lambda f: str(f.name))
+
+
+@cache
+def all_formats() -> tuple[Format, ...]:
+    """Every format of lines in this package, by name."""
+    return tuple(_found("FORMAT"))
+
+
+@cache
+def table_formats() -> tuple[TableFormat, ...]:
+    """Every format of a database, by name."""
+    return tuple(_found("TABLE_FORMAT"))
+
+
+@cache
+def file_formats() -> tuple[FileFormat, ...]:
+    """Every format of a folder of small files, by name."""
+    return tuple(_found("FILE_FORMAT"))
+
+
+def detect_database(tables: Mapping[str, frozenset[str]]) -> TableFormat | None:
+    """The format of a database with these tables and columns, or None."""
+    scores = sorted(((f.sniff(tables), f.name, f) for f in table_formats()), reverse=True)
+    return scores[0][2] if scores and scores[0][0] > 0 else None
 
 
 def format_named(name: str) -> Format | None:

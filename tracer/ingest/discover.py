@@ -7,8 +7,10 @@ from pathlib import Path
 
 from tracer.errors import InputError
 
-DEFAULT_FOLDERS = ("log", "rollout", "debug")
+DEFAULT_FOLDERS = ("log", "rollout", "debug", "db", "agents")
 LOG_SUFFIXES = (".jsonl", ".log")
+DATABASE_SUFFIXES = (".sqlite", ".sqlite3")
+AGENT_FILE, AGENT_FOLDER = "metadata.json", "agents"
 # `~/.zcode/v2` holds credentials (formats/zcode.md 1): it is never looked into.
 _NEVER = frozenset({"v2"})
 
@@ -22,8 +24,9 @@ def default_root() -> Path:
 def find_files(paths: Sequence[str], root: Path | None) -> list[Path]:
     """The files to read, sorted, each once, as absolute paths.
 
-    A folder stands for the `.jsonl` and `.log` files below it; a pattern for what it matches; no
-    path at all for the default folders under `root`. Raises InputError for a path that names
+    A folder stands for the `.jsonl` and `.log` files below it, the `.sqlite` databases and the
+    descriptions of agents' runs (`agents/**/metadata.json`); a pattern for what it matches; no path
+    at all for the default folders under `root`. Raises InputError for a path that names
     nothing.
     """
     found: dict[Path, None] = {}
@@ -53,5 +56,7 @@ def _below(folder: Path) -> list[Path]:
     for base, folders, names in os.walk(folder, followlinks=False):
         here = Path(base)
         folders[:] = [f for f in folders if not (f in _NEVER and here.name.startswith("."))]
-        files += [here / n for n in names if n.endswith(LOG_SUFFIXES)]
+        in_agents = AGENT_FOLDER in here.parts
+        files += [here / n for n in names if n.endswith(LOG_SUFFIXES + DATABASE_SUFFIXES)]
+        files += [here / n for n in names if n == AGENT_FILE and in_agents]
     return [f.absolute() for f in files]

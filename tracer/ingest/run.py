@@ -24,7 +24,9 @@ from tracer.ingest.files import (
     same_stat,
     tail_hash,
 )
+from tracer.ingest.joining import join_sessions
 from tracer.ingest.lines import Line, read_lines
+from tracer.ingest.others import OtherFiles
 from tracer.ingest.prompts import FileState, PromptBuilder
 from tracer.ingest.results import file_result, length_in, not_read, too_long, torn
 from tracer.ingest.titles import title_of
@@ -45,6 +47,7 @@ from tracer.store.sources import (
     save_source,
     skipped_lines,
 )
+from tracer.store.tables import EVENT
 from tracer.store.writer import Place, Writer
 
 BATCH_BYTES = 24 << 20
@@ -111,6 +114,7 @@ class Ingestor:
         self._writer = Writer(self.connection)
         self._records = Records(self._writer)
         self._builder = PromptBuilder(self._writer)
+        self._others = OtherFiles(self._writer, self._records)
         self._states: dict[str, FileState] = {}
         self._not_read: dict[str, tuple[FileFacts, FileResult]] = {}
         self._read_again: set[str] = set()
@@ -130,7 +134,11 @@ class Ingestor:
             run.counting = CountingProcess(self.db_path)
         try:
             for path in files:
-                run.results.append(self._file(path, run))
+                if self._others.wants(path):
+                    self._other(path, run)
+                else:
+                    run.results.append(self._file(path, run))
+            join_sessions(self._writer)
             counted = self._finish_counting(run)
         finally:
             if run.counting is not None:
@@ -154,6 +162,8 @@ class Ingestor:
     def _bytes_to_read(self, files: Sequence[Path]) -> int:
         total = 0
         for path in files:
+            if self._others.wants(path):
+                continue
             try:
                 facts = file_facts(path)
             except OSError:
@@ -179,6 +189,14 @@ class Ingestor:
         except CountingError as error:
             run.count_error = f"Tokens were not counted: {error}"
             return run.counting.counted if run.counting else 0
+
+    def _other(self, path: Path, run: _Run) -> None:
+        """Read a file that is not lines."""
+        self._report(run, "reading", path_name(path))
+        reading = self._others.read(path)
+        run.results.append(reading.result)
+        run.done_bytes += reading.read_bytes
+        run.records += reading.result.new_records
 
     def _file(self, path: Path, run: _Run) -> FileResult:
         name = path_name(path)
@@ -304,6 +322,7 @@ class Ingestor:
         except BaseException:
             self._writer.rollback()
             self._records.forget()
+            self._others.rows.forget()
             self._states.pop(reading.source.path, None)
             raise
         reading.state.generation = self._writer.generation
@@ -351,6 +370,7 @@ class Ingestor:
         reading.file.seek(position)
         source.last_read_at_ms = _now_ms()
         save_source(self.connection, source)
+        self._others.rows.flush()
         self._records.flush()
         generation = self._writer.generation
         self._writer.commit()
@@ -417,7 +437,10 @@ class Ingestor:
     ) -> bool:
         agent = reading.format.agent
         if isinstance(event, LogEvent):
-            return self._records.log_event(event, agent, place, digest(data.strip(_BLANK)))
+            name = event.identity.encode() or data.strip(_BLANK)
+            if event.usage_row is not None:
+                self._others.rows.put(event.usage_row, agent, place, EVENT)
+            return self._records.log_event(event, agent, place, digest(name))
         line_hash = b"" if event.request_id else digest(data.strip(_BLANK))
         if reading.first_of_segment:
             self._recognise(reading, event, line_hash)

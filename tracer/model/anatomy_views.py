@@ -1,9 +1,80 @@
 """What the use cases say of a prompt's anatomy, and of how it lived over a session.
 
 Offsets are Unicode code points inside the block's text, `chars` are UTF-16 units. None is unknown.
+A view with a `message_index` has a `block_index` that counts in that message, and a `prompt_index`
+over the whole prompt.
 """
 
 from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class SectionView:
+    """One section of a request's prefix. `message_index` is None where it was not located.
+
+    `block_index` counts in the message, `prompt_index` over the whole prompt; the offsets are code
+    points of that block's text. `how` tells how it was found: `logged` (its logged text stands
+    there), `heading`, `place`, or `not observed` (the log names it and shows no such message).
+    `since_seq` is the request since which its text is the same, `changed` tells that the request
+    before had another text of it: the one before that was made for the same purpose, whatever the
+    model.
+    """
+
+    source: str
+    name: str
+    target: str
+    cache_hint: str
+    chars: int | None
+    tokens_logged: int | None
+    tokens_estimate: int | None
+    message_index: int | None
+    text: str | None = None
+    block_index: int | None = None
+    start_char: int | None = None
+    end_char: int | None = None
+    how: str = ""
+    content_hash: str = ""
+    since_seq: int | None = None
+    changed: bool = False
+    prompt_index: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReminderView:
+    """One reminder. `via` is `reminder`, `mcs` or `inline`.
+
+    `block_index` counts in the message, `prompt_index` over the whole prompt; the offsets are code
+    points of that block's text, without the tag. `presentation` is that of an incoming message.
+    `trust` is `tagged`, `system` or `place`; one that only its place speaks for is not `counted`,
+    since a tool may have printed it. `merged` tells that it shares a tag or a message with others.
+    """
+
+    source: str
+    via: str
+    message_index: int
+    ambiguous_with: tuple[str, ...] = ()
+    block_index: int = 0
+    start_char: int = 0
+    end_char: int = 0
+    presentation: str = ""
+    trust: str = ""
+    counted: bool = True
+    merged: bool = False
+    chars: int | None = None
+    tokens_estimate: int | None = None
+    content_hash: str = ""
+    prompt_index: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class McsView:
+    """One mid-conversation system message and the sources merged in it."""
+
+    message_index: int
+    sources: tuple[str, ...]
+    chars: int | None = None
+    content_hash: str = ""
+    prompt_index: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +101,7 @@ class InstructionFileView:
     chars: int
     truncated: bool
     truncation_note: str
+    prompt_index: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +111,7 @@ class DemotedView:
     message_index: int
     sources: tuple[str, ...]
     reason: str
+    prompt_index: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +123,7 @@ class UnverifiedTagView:
     start_char: int
     end_char: int
     why: str
+    prompt_index: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +218,8 @@ class PresenceRun:
 
     `cell` is `appeared`, `same`, `changed`, `moved`, `gone` or `unseen`. `block_index` is where the
     item stands in the prompt of the first request of the run (None where gone or unseen);
-    `baseline_key` is the request before it in the lane, to compare with.
+    `baseline_key` is the request before it that was made for the same purpose (whatever the model),
+    to compare with; empty for the first.
     """
 
     cell: str

@@ -160,6 +160,33 @@ class Verdict:
         return self.result in (Result.PARTIAL, Result.MISS)
 
 
+@dataclass(frozen=True, slots=True)
+class VerdictBrief:
+    """A verdict in short: what a list or a lane of a timeline shows.
+
+    `code`, `subtype` and `certainty` are those of the primary cause, empty where there is none.
+    `expected_read_tokens` is the line above the bars of the reads. `rebilled_tokens` is what was
+    cached once and was billed again: missed (not given) + avoidable (thrown away).
+    """
+
+    result: Result
+    code: str
+    subtype: str
+    certainty: str
+    one_line: str
+    baseline_key: str
+    expected_read_tokens: int | None
+    actual_read_tokens: int | None
+    missed_tokens: int
+    avoidable_tokens: int
+    rebilled_tokens: int
+
+    @property
+    def is_miss(self) -> bool:
+        """True where something was lost that nobody meant to lose."""
+        return self.result in (Result.PARTIAL, Result.MISS)
+
+
 class Purpose(StrEnum):
     """What a call is for. Only CONVERSATION and SUBAGENT calls continue a conversation."""
 

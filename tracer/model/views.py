@@ -5,10 +5,15 @@ Times are UTC epoch milliseconds, sizes have their unit in their names. None mea
 
 from dataclasses import dataclass, field
 
+from tracer.model.anatomy_views import AnatomyView, McsStateView
+from tracer.model.anatomy_views import McsView as McsView
+from tracer.model.anatomy_views import ReminderView as ReminderView
+from tracer.model.anatomy_views import SectionView as SectionView
 from tracer.model.events import Status, WindowKind
 from tracer.model.prompt import Kind, Marker, Part, Tier
 from tracer.model.source import SourceRef
 from tracer.model.usage import Usage
+from tracer.model.verdict import VerdictBrief
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +51,12 @@ class SparkPoint:
 
 @dataclass(frozen=True, slots=True)
 class SessionSummary:
-    """One row of the sessions list."""
+    """One row of the sessions list.
+
+    `missed_tokens` were identical and not read, `avoidable_tokens` were put out of reach by the
+    requests themselves, `rebilled_tokens` are both; they and `misses` are None until the session is
+    judged. `corrected_rate` is the hit rate without what was new (cache-rules.md 4).
+    """
 
     session_id: str
     agent: str
@@ -66,39 +76,11 @@ class SessionSummary:
     observed_metadata: int
     parent_session_id: str = ""
     spark: tuple[SparkPoint, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class SectionView:
-    """One section of a request's prefix. `message_index` is None where it was not located."""
-
-    source: str
-    name: str
-    target: str
-    cache_hint: str
-    chars: int | None
-    tokens_logged: int | None
-    tokens_estimate: int | None
-    message_index: int | None
-    text: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ReminderView:
-    """One reminder. `via` is `reminder`, `mcs` or `inline`."""
-
-    source: str
-    via: str
-    message_index: int
-    ambiguous_with: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class McsView:
-    """One mid-conversation system message and the sources merged in it."""
-
-    message_index: int
-    sources: tuple[str, ...]
+    misses: int | None = None
+    missed_tokens: int | None = None
+    avoidable_tokens: int | None = None
+    rebilled_tokens: int | None = None
+    corrected_rate: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +91,9 @@ class RequestSummary:
     `metadata`; `verified_from` is the first message index that this request's own record proves,
     None where it proves none. `carry` says where the messages before it come from. `lane` is
     `<purpose>@<provider>/<model>`; `side_call` is true for lanes other than the conversation.
-    `call_key` is the key of the first attempt of the same logical call.
+    `call_key` is the key of the first attempt of the same logical call. `variant` is the kind of
+    prefix (`main`, `custom`, `workflow_actor`, `subagent`, `none`, `unknown`); it and `mcs_state`
+    are unknown where the log shows no prompt. `verdict` is None until the request is judged.
     """
 
     key: str
@@ -147,6 +131,9 @@ class RequestSummary:
     reminders: tuple[ReminderView, ...]
     mcs: tuple[McsView, ...]
     source: SourceRef
+    variant: str = ""
+    mcs_state: McsStateView | None = None
+    verdict: VerdictBrief | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +206,8 @@ class BlockView:
     `index` counts over the whole prompt; `message_index` over the message list, system messages
     included (None for tools); `verified` is false where the request's own record does not prove
     the block. `tokens_calibrated` is the BPE count scaled to the billed input. `first_seen` is
-    the line in which this content was first read. `text` is None unless asked for.
+    the line in which this content was first read. `text` is None unless asked for. `sections` and
+    `reminders` are the sources of what stands in it; `section` is the only section, if it is one.
     """
 
     index: int
@@ -247,6 +235,9 @@ class BlockView:
     extra_json: str = ""
     span_messages: int = 1
     text: str | None = None
+    section: str = ""
+    sections: tuple[str, ...] = ()
+    reminders: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,6 +313,7 @@ class RequestDetail:
     `tokens_*` sum over the whole prompt. `calibration` is billed input over the BPE sum, None where
     either is unknown or the prompt is not whole. `response` holds what the model answered; it is
     `response_provisional` until a later request carries it as history (formats/zcode.md 14, 28).
+    `anatomy` is None where the log shows no prompt, or where it was not asked for.
     """
 
     request: RequestSummary
@@ -348,6 +340,7 @@ class RequestDetail:
     baseline_key: str = ""
     common_blocks: int | None = None
     map_runs: tuple[MapRun, ...] = ()
+    anatomy: AnatomyView | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,7 +398,7 @@ class FileResult:
 @dataclass(frozen=True, slots=True)
 class IngestResult:
     """What one ingest did. `read_bytes` were new; `elapsed_ms` is wall-clock time. `count_error`
-    says why tokens were not counted, if they were not."""
+    says why tokens were not counted, if they were not; `verdicts` is how many were given."""
 
     files: tuple[FileResult, ...]
     read_bytes: int
@@ -413,6 +406,7 @@ class IngestResult:
     counted_blocks: int
     elapsed_ms: int
     count_error: str = ""
+    verdicts: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -444,8 +438,8 @@ class SessionPage:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an ingest is. `total_bytes` is what has to be read; `phase` is `reading` or
-    `counting`."""
+    """How far an ingest is. `total_bytes` is what has to be read; `phase` is `reading`,
+    `counting` or `judging`."""
 
     phase: str
     path: str
@@ -455,3 +449,5 @@ class Progress:
     elapsed_ms: int
     counted_blocks: int = 0
     uncounted_blocks: int = 0
+    verdicts: int = 0
+    unjudged_sessions: int = 0

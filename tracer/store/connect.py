@@ -14,6 +14,7 @@ from sqlite_utils.db import Database
 
 from tracer.errors import NewerStoreError, StoreError
 from tracer.store.migrations import KNOWN_STEPS, migrations
+from tracer.store.readings import mark_current, next_unread, read_again, rules_are_current
 
 BUSY_TIMEOUT_MS = 10_000
 # SQLite's own waiting looks only every 100 ms, and never meets the moment between two batches of
@@ -40,6 +41,7 @@ def open_writer(path: Path) -> sqlite3.Connection:
             connection.execute("PRAGMA synchronous=NORMAL")
             connection.execute("PRAGMA cache_size=-32000")
             connection.execute("PRAGMA foreign_keys=OFF")
+            _read_by_current_rules(connection)
     except (sqlite3.Error, OSError) as error:
         raise StoreError(
             f"The database {path} cannot be used: {error}. Name another one with --db."
@@ -110,6 +112,22 @@ def _bring_up_to_date(connection: sqlite3.Connection, path: Path) -> None:
             if error.sqlite_errorcode & 0xFF not in others or time.monotonic() > deadline:
                 raise
         time.sleep(_ASK_S)
+
+
+def _read_by_current_rules(connection: sqlite3.Connection) -> None:
+    """Read every block again whose text was read by another version's rules, a batch a turn; what
+    is killed in between begins anew."""
+    if rules_are_current(connection):
+        return
+    after_id = 0
+    while (last_id := next_unread(connection, after_id)) is not None:
+        begin_writing(connection)
+        read_again(connection, after_id, last_id)
+        connection.execute("COMMIT")
+        after_id = last_id
+    begin_writing(connection)
+    mark_current(connection, changed=bool(after_id))
+    connection.execute("COMMIT")
 
 
 @contextmanager

@@ -48,6 +48,7 @@ class UsageRow(NamedTuple):
     chars: int | None
     tokens: int | None
     tokens_redacted: int
+    contributors_json: str = ""
 
 
 _EVENTS = (
@@ -107,7 +108,8 @@ def session_sections(connection: sqlite3.Connection, row_id: int) -> list[Sectio
 def context_usage_rows(connection: sqlite3.Connection, event_id: int) -> list[UsageRow]:
     """A context-usage report: its total, its categories, its roles."""
     rows = connection.execute(
-        "SELECT scope, name, source, chars, tokens, tokens_redacted FROM context_usage "
+        "SELECT scope, name, source, chars, tokens, tokens_redacted, "
+        "CASE scope WHEN 'category' THEN contributors_json ELSE '' END FROM context_usage "
         "WHERE event_id = ? ORDER BY scope, position",
         (event_id,),
     )

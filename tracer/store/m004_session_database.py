@@ -174,14 +174,15 @@ LEFT JOIN parts p ON p.session_id = m.session_id AND p.message_id = m.message_id
 SELECT s.session_id, a.agent_id, a.child_session_id, a.parent_call_id, a.agent_type, a.description,
   a.status, {_ISO.format("a.created_at_ms")} AS created_at, a.duration_ms, a.total_tokens,
   a.tool_calls, a.output, src.path AS source_path
-FROM agent_runs a JOIN sessions s ON s.id = a.session_id JOIN sources src ON src.id = a.source_id""",
+FROM agent_runs a JOIN sessions s ON s.id = a.session_id
+JOIN sources src ON src.id = a.source_id""",
 )
 
 
 def _packed(statement: str) -> str:
-    """The statement in lines of up to 150 characters: the generated schema stays short."""
+    """The statement in lines of up to 240 characters: the generated schema stays short."""
     return fill(
-        " ".join(statement.split()), 150, subsequent_indent="  ", break_long_words=False,
+        " ".join(statement.split()), 240, subsequent_indent="  ", break_long_words=False,
         break_on_hyphens=False,
     )  # fmt: skip
 

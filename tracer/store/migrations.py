@@ -7,6 +7,8 @@ file is generated from them (`python -m tracer.store.schema --write`) and is wha
 from sqlite_utils import Migrations
 from sqlite_utils.db import Database
 
+from tracer.store import m002_anatomy as _m002
+from tracer.store import m003_verdicts as _m003
 from tracer.store import m004_session_database as _m004
 
 migrations = Migrations("context-tracer")
@@ -327,6 +329,20 @@ def m001_foundations(db: Database) -> None:
 
 
 @migrations()
+def m002_anatomy(db: Database) -> None:
+    """What the texts of blocks say of reminders."""
+    for statement in _m002.STATEMENTS:
+        db.execute(statement)
+
+
+@migrations()
+def m003_verdicts(db: Database) -> None:
+    """What became of each request's cache, and why."""
+    for statement in _m003.STATEMENTS:
+        db.execute(statement)
+
+
+@migrations()
 def m004_session_database(db: Database) -> None:
     """Session databases, agents' folders and session events: usage, turns, tools, messages."""
     for statement in _m004.STATEMENTS:
@@ -334,4 +350,11 @@ def m004_session_database(db: Database) -> None:
 
 
 # What this version knows; a database with any other step was written by a newer one.
-KNOWN_STEPS = frozenset({m001_foundations.__name__, m004_session_database.__name__})
+KNOWN_STEPS = frozenset(
+    {
+        m001_foundations.__name__,
+        m002_anatomy.__name__,
+        m003_verdicts.__name__,
+        m004_session_database.__name__,
+    }
+)

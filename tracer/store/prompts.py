@@ -115,16 +115,33 @@ SELECT {_NODE_COLUMNS} FROM up JOIN nodes n ON n.id = up.id {_NODE_TOKENS} ORDER
     return cast("list[ChainNode]", rows.fetchall())
 
 
-def block_labels(connection: sqlite3.Connection, ids: Sequence[int]) -> dict[int, tuple[str, str]]:
-    """Names and previews of blocks, by row id."""
-    found: dict[int, tuple[str, str]] = {}
+def tool_names(connection: sqlite3.Connection, ids: Sequence[int]) -> dict[int, tuple[str, bytes]]:
+    """Names and hashes of the blocks that are tools, by row id; a gap is none."""
+    found: dict[int, tuple[str, bytes]] = {}
     for start in range(0, len(ids), _MAX_IN):
         some = ids[start : start + _MAX_IN]
         marks = ",".join("?" * len(some))
         rows = connection.execute(
-            f"SELECT id, name, preview FROM blocks WHERE id IN ({marks})", tuple(some)
+            f"SELECT id, name, wire_hash FROM blocks WHERE id IN ({marks}) AND kind <> ?",
+            (*some, Kind.GAP),
         )
         found.update({row[0]: (row[1], row[2]) for row in rows})
+    return found
+
+
+def blocks_with_text(connection: sqlite3.Connection, ids: Sequence[int]) -> dict[int, Block]:
+    """Tier, role, kind and text of blocks, by row id: all that says what they are."""
+    found: dict[int, Block] = {}
+    for start in range(0, len(ids), _MAX_IN):
+        some = ids[start : start + _MAX_IN]
+        marks = ",".join("?" * len(some))
+        rows = connection.execute(
+            "SELECT b.id, b.tier, b.role, b.kind, x.text, x.text_zlib FROM blocks b "
+            f"JOIN block_texts x ON x.block_id = b.id WHERE b.id IN ({marks})",
+            tuple(some),
+        )
+        for block_id, tier, role, kind, text, packed in rows:
+            found[block_id] = Block(Tier(tier), role, Kind(kind), block_text(text, packed))
     return found
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from tracer.assemble.usage import normalise
 from tracer.hashing import digest
 from tracer.model.events import LogEvent, ModelCall, Status
 from tracer.model.prompt import Block, Kind, Marker, Tier
@@ -15,6 +16,9 @@ from tracer.model.usage import Usage
 from tracer.store.writer import Place, StoredNode, Writer
 
 MAX_STORED_SKIPS = 10_000
+# Bits of `requests.from_log`: 0 where the request's own record was read, else what knows it, and
+# whether its usage was taken from a session database.
+FROM_LOG, FROM_EVENT, FROM_DATABASE, FILLED = 1, 2, 4, 8
 NO_SESSION = "no-session"
 
 _encode = msgspec.json.Encoder().encode
@@ -119,7 +123,7 @@ class Records:
         many = self._writer.connection.executemany
         many(
             "UPDATE sessions SET first_at_ms = min(coalesce(first_at_ms, ?1), ?1), "
-            "last_at_ms = max(coalesce(last_at_ms, ?2), ?2) WHERE id = ?3",
+            "last_at_ms = max(coalesce(last_at_ms, ?2), ?2), unjoined = 1 WHERE id = ?3",
             [(first, last, row_id) for row_id, (first, last) in self._spans.items()],
         )
         many("INSERT OR IGNORE INTO markers VALUES (?, ?, ?, ?, ?, ?, ?)", self._markers)
@@ -272,7 +276,7 @@ class Records:
             self._usage(event_id, event)
         if event.child_session_id and event.child_session_id != event.session_id:
             self.parent(event.child_session_id, event.session_id, agent)
-        if session is not None and event.request_id and event.event in _ATTEMPT_EVENTS:
+        if session is not None and event.request_id and _attempt_event(event) in _ATTEMPT_EVENTS:
             self._request_from_log(session, event, place, record_hash)
         return True
 
@@ -332,13 +336,13 @@ class Records:
             "attempt": attempt, "started_at_ms": None, "completed_at_ms": None,
             "duration_ms": None, "status": Status.UNKNOWN, "observed": "metadata",
             "carry": "lost", "window_kind": "absent", "tool_names_json": "[]",
-            "notes_json": "[]", "from_log": 1,
+            "notes_json": "[]", "from_log": 0,
         }  # fmt: skip
         earliest: tuple[int, bytes] | None = None
         if old is not None:
             row = dict(zip(_REQUEST_COLUMNS, old[2:], strict=True))
             if not row["from_log"]:
-                return
+                return  # its own record is known
             earliest = (_or_zero(old[1]), row["record_hash"])
         _add_event(row, event)
         if earliest is None or (_or_zero(event.at_ms), line_hash) < earliest:
@@ -370,7 +374,8 @@ def _record_hash(row: tuple[object, ...], prompt: PromptFacts, call: ModelCall) 
 
 def _add_event(row: dict[str, Any], event: LogEvent) -> None:
     """Add what one line tells of an attempt to the row of a request that only the log knows."""
-    status = _ATTEMPT_EVENTS[event.event]
+    row["from_log"] |= FROM_EVENT if event.attempt_event else FROM_LOG
+    status = _ATTEMPT_EVENTS[_attempt_event(event)]
     if status is Status.FAILED and event.status == "cancelled":
         status = Status.CANCELLED
     started = event.at_ms
@@ -389,6 +394,30 @@ def _add_event(row: dict[str, Any], event: LogEvent) -> None:
     for name in ("trace_id", "turn_id", "query_source", "provider_id", "model_id"):
         row[name] = row[name] or getattr(event, name)
     row["lane"] = lane_of(row["query_source"], row["provider_id"], row["model_id"])
+    if event.reported is not None and (not row["usage_convention"] or row["from_log"] & FILLED):
+        usage = normalise(event.reported)
+        row |= usage_columns(usage)
+        row["from_log"] &= ~FILLED
+
+
+def _attempt_event(event: LogEvent) -> str:
+    """The structured log's name for what an event says of an attempt."""
+    return event.attempt_event or event.event
+
+
+def usage_columns(usage: Usage | None) -> dict[str, Any]:
+    """The columns of a request's usage; all unknown for None."""
+    return {
+        "input_tokens": usage.input_tokens if usage else None,
+        "fresh_tokens": usage.fresh_tokens if usage else None,
+        "cache_read_tokens": usage.cache_read_tokens if usage else None,
+        "cache_write_tokens": usage.cache_write_tokens if usage else None,
+        "output_tokens": usage.output_tokens if usage else None,
+        "reasoning_tokens": usage.reasoning_tokens if usage else None,
+        "usage_convention": usage.convention if usage else "",
+        "usage_reason": usage.reason if usage else "",
+        "usage_json": usage.raw_json if usage else "",
+    }
 
 
 def _or_zero(value: int | None) -> int:

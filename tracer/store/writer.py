@@ -14,6 +14,7 @@ from tracer.anatomy.parts import part_of
 from tracer.hashing import ROOT_HASH, digest, node_hash, norm_hash, wire_hash
 from tracer.model.prompt import Block, Tier
 from tracer.store.connect import begin_writing
+from tracer.store.readings import ReadingRows
 from tracer.tokens import estimate_tokens, utf16_length
 
 COMPRESS_FROM_CHARS = 4_000
@@ -69,6 +70,7 @@ class Writer:
         self._new_blocks: list[tuple[object, ...]] = []
         self._new_texts: list[tuple[int, str | None, bytes | None]] = []
         self._new_nodes: list[tuple[object, ...]] = []
+        self._readings = ReadingRows()
         self._next_block = self._next_node = 0
         self._own_nodes_from: int | None = None
         self._data_version = -1
@@ -99,6 +101,7 @@ class Writer:
         self._new_blocks.clear()
         self._new_texts.clear()
         self._new_nodes.clear()
+        self._readings.clear()
         self.forget()
 
     def forget(self) -> None:
@@ -114,6 +117,7 @@ class Writer:
         if self._new_blocks:
             self.connection.executemany(_INSERT_BLOCK, self._new_blocks)
             self.connection.executemany(_INSERT_TEXT, self._new_texts)
+            self._readings.insert(self.connection)
             self._new_blocks.clear()
             self._new_texts.clear()
         if self._new_nodes:
@@ -217,6 +221,7 @@ class Writer:
         part, is_system = part_of(block), block.tier is Tier.SYSTEM
         stored = StoredBlock(self._next_block, key, chars, estimate, is_system, part, block.role)
         self._next_block += 1
+        self._readings.add(stored.id, block)
         self._new_texts.append((stored.id, None if packed else text, packed))
         self._new_blocks.append(
             (

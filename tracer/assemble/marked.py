@@ -1,0 +1,99 @@
+"""The fold over the messages of all prompts of a session at once: each node is looked at once.
+
+A node ends a message only for the prompts that go on with another message there, so each is taken
+as the end of one, and starts again from where the fold stood before the message. Nearly all of them
+are plain: what follows from such a message is remembered, and costs one look.
+"""
+
+from collections.abc import Container, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from tracer.anatomy.mcs import Stand, step
+from tracer.anatomy.messages import BlockReading, MessageReading, Sort, message_of, sort_of
+
+GAP_AT_HEAD = -1
+_NOTHING = BlockReading()
+
+
+class MarkedMessage(NamedTuple):
+    """A message that says something: reminders, mid-conversation system text, or, of a user, a
+    plugin's name. `first_index` is the place of its first block in the prompt, `before` where the
+    fold stood before it, `blocks` the row ids of its blocks, `steps` the messages of the assistant
+    before it."""
+
+    message_index: int
+    first_index: int
+    blocks: tuple[int, ...]
+    reading: MessageReading
+    before: Stand
+    steps: int = 0
+
+
+class MessageFold:
+    """Where the fold stands behind each node. `nodes` are rows of `tracer.assemble.chains`."""
+
+    def __init__(
+        self,
+        nodes: Sequence[tuple[Any, ...]],
+        readings: Mapping[int, BlockReading],
+        plugins: Container[int],
+    ) -> None:
+        self._nodes = nodes
+        self._readings = readings
+        self._plugins = plugins
+        self._stands: dict[Stand, Stand] = {}
+        self._steps: dict[tuple[int, str, str], Stand] = {}
+        self._rows: dict[int, tuple[Any, ...]] = {}
+
+    def after(
+        self, row: tuple[Any, ...], before: Stand, above_depth: int
+    ) -> tuple[Stand, MarkedMessage | None]:
+        """Where the fold stands behind the message that ends with a node, and what it says.
+
+        `before` is where it stood before the message; `above_depth` the blocks before the node's.
+        """
+        block_id, block_index, part, role = row[2], row[4], row[5], row[6]
+        if (
+            block_id in self._readings
+            or part == "mcs"
+            or (block_index and role == "user")
+            and part != "gap"
+        ):
+            return self._read(row, before, above_depth)
+        # What follows from a message without reminders depends on its sort alone. Equal stands are
+        # one object, which lives as long as this does: so its id can stand for it.
+        key = (id(before), part, role)
+        stand = self._steps.get(key)
+        if stand is None:
+            sort = sort_of(role, (_NOTHING,), gap=part == "gap", prefix=part == "system")
+            stand = self._steps[key] = self._one(step(before, MessageReading(sort), 0))
+        return stand, None
+
+    def _one(self, stand: Stand) -> Stand:
+        return self._stands.setdefault(stand, stand)
+
+    def _read(
+        self, row: tuple[Any, ...], before: Stand, above_depth: int
+    ) -> tuple[Stand, MarkedMessage | None]:
+        index, role = row[3], row[6]
+        blocks = self._blocks(row)
+        readings = [self._readings.get(block, _NOTHING) for block in blocks]
+        reading = message_of(sort_of(role, readings), readings)
+        stand = self._one(step(before, reading, index))
+        named = reading.sort is Sort.USER and any(block in self._plugins for block in blocks)
+        if not (reading.spans or reading.sort is Sort.MCS or named):
+            return stand, None
+        first = above_depth - (len(blocks) - 1)
+        return stand, MarkedMessage(index, first, blocks, reading, before)
+
+    def _blocks(self, row: tuple[Any, ...]) -> tuple[int, ...]:
+        """The blocks of a message as far as this node."""
+        found = [row[2]]
+        while row[4] and row[1] is not None:
+            self._rows = self._rows or {node[0]: node for node in self._nodes}
+            above = self._rows[row[1]]
+            if above[3] != row[3]:
+                break
+            row = above
+            found.append(row[2])
+        return tuple(reversed(found))

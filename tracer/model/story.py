@@ -1,0 +1,169 @@
+"""What the files beside the prompts say of a session: turns, tools, children, rewinds, usage rows.
+
+Times are UTC epoch milliseconds, sizes have their unit in their names. None means unknown.
+"""
+
+from dataclasses import dataclass
+
+from tracer.model.source import SourceRef
+from tracer.model.views import DoctorFinding
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictView:
+    """A fact of which two files say different things; both are shown, none is corrected."""
+
+    fact: str
+    request: str
+    row: str
+
+
+@dataclass(frozen=True, slots=True)
+class UsageRowView:
+    """What a session database (or a session event) counts for a request.
+
+    `strength` is `exact` or `heuristic`, `join` says what the tie rests on. `retries` are the
+    attempts before the last. `context_*` is the agent's own account at the end of the step:
+    tokens used, the window's size, and characters by category (`source`, `chars`).
+    """
+
+    request_key: str
+    usage_id: str
+    origin: str
+    status: str
+    strength: str
+    join: str
+    conflicts: tuple[ConflictView, ...]
+    retries: int
+    first_token_ms: int | None
+    message_id: str
+    message_strength: str
+    variant: str
+    agent: str
+    context_used: int | None
+    context_window: int | None
+    context_chars: tuple[tuple[str, int], ...]
+    source: SourceRef
+
+
+@dataclass(frozen=True, slots=True)
+class TurnView:
+    """A turn with the user's words. `abandoned` turns were taken back by a rewind. `words` is empty
+    where no file has them."""
+
+    turn_id: str
+    number: int
+    words: str
+    status: str
+    started_at_ms: int | None
+    duration_ms: int | None
+    first_token_ms: int | None
+    model_requests: int | None
+    retries: int | None
+    tool_calls: int | None
+    tool_errors: int | None
+    input_tokens: int | None
+    cache_read_tokens: int | None
+    output_tokens: int | None
+    abandoned: bool
+    message_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallView:
+    """One tool call, put together from the usage row, the message's part and the session events.
+
+    `known_from` names those (`tool_usage`, `part`, `events`); they share the call's id, which is
+    exact. `permission_ms` is the time from the question to the answer, where events tell it.
+    `child_session_id` is the session that the call started.
+    """
+
+    call_id: str
+    turn_id: str
+    tool: str
+    status: str
+    approval: str
+    started_at_ms: int | None
+    ended_at_ms: int | None
+    duration_ms: int | None
+    permission_ms: int | None
+    output_bytes: int | None
+    error: str
+    message_id: str
+    request_key: str
+    child_session_id: str
+    known_from: tuple[str, ...]
+    abandoned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyLink:
+    """A parent or a child session. `call_id` is the tool call of the parent that started the child;
+    `join` says what the tie rests on."""
+
+    session_id: str
+    title: str
+    task_type: str
+    call_id: str
+    agent_type: str
+    status: str
+    strength: str
+    join: str
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionView:
+    """A compaction as the conversation keeps it."""
+
+    at_ms: int | None
+    reason: str
+    status: str
+    tokens_before: int | None
+    tokens_after: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TodoView:
+    """One step of the session's list."""
+
+    content: str
+    status: str
+    priority: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSession:
+    """A session as its database describes it. `removed_at_ms` is when it was found to be gone from
+    there; what it said is kept."""
+
+    title: str
+    title_source: str
+    directory: str
+    project_id: str
+    task_type: str
+    version: str
+    created_at_ms: int | None
+    updated_at_ms: int | None
+    compacting_since_ms: int | None
+    archived_at_ms: int | None
+    removed_at_ms: int | None
+    rewound_to_message_id: str
+    source: SourceRef
+
+
+@dataclass(frozen=True, slots=True)
+class SessionStory:
+    """Everything beside the prompts. `evidence` says what is there, what is gone and what to switch
+    on to see more next time."""
+
+    session_id: str
+    stored: StoredSession | None
+    parent: FamilyLink | None
+    children: tuple[FamilyLink, ...]
+    turns: tuple[TurnView, ...]
+    tools: tuple[ToolCallView, ...]
+    usage_rows: tuple[UsageRowView, ...]
+    compactions: tuple[CompactionView, ...]
+    todos: tuple[TodoView, ...]
+    abandoned_messages: int
+    evidence: tuple[DoctorFinding, ...]

@@ -1,0 +1,213 @@
+"""Verdicts: stored, read, ranked."""
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+
+class VerdictRow(NamedTuple):
+    """One verdict; names are those of the table."""
+
+    request_id: int
+    session_id: int
+    rules_version: int
+    inputs_hash: bytes
+    result: str
+    baseline_key: str
+    expected_tokens: int | None
+    actual_tokens: int | None
+    missed_tokens: int
+    avoidable_tokens: int
+    rebilled_tokens: int
+    code: str
+    subtype: str
+    certainty: str
+    fault: str
+    tier: str
+    block_index: int | None
+    message_index: int | None
+    section: str
+    reminder: str
+    one_line: str
+    signals: str
+    verdict_json: str
+
+
+class SumsRow(NamedTuple):
+    """The sums of a judged session; names are those of the table."""
+
+    session_id: int
+    rules_version: int
+    judged: int
+    misses: int
+    expected_rebuilds: int
+    missed_tokens: int
+    avoidable_tokens: int
+    rebilled_tokens: int
+    corrected_read_tokens: int
+    corrected_of_tokens: int
+
+
+class MissRow(NamedTuple):
+    """A miss with the request that it belongs to."""
+
+    key: str
+    session_id: str
+    session_row: int
+    title: str
+    lane: str
+    model_id: str
+    started_at_ms: int | None
+    verdict: VerdictRow
+
+
+class CauseRow(NamedTuple):
+    """What the misses of one primary cause come to."""
+
+    code: str
+    subtype: str
+    requests: int
+    missed_tokens: int
+    avoidable_tokens: int
+    rebilled_tokens: int
+
+
+_COLUMNS = ", ".join(VerdictRow._fields)
+_SAVE = f"INSERT OR REPLACE INTO verdicts ({_COLUMNS}) VALUES ({','.join('?' * 23)})"
+_SAVE_SUMS = (
+    f"INSERT OR REPLACE INTO session_verdicts ({', '.join(SumsRow._fields)}) "
+    f"VALUES ({','.join('?' * len(SumsRow._fields))})"
+)
+_MISS = "v.result IN ('partial', 'miss')"
+
+
+def unjudged_sessions(connection: sqlite3.Connection, version: int, counted: bool) -> list[int]:
+    """Row ids of the sessions that a version of the rules has not judged as they are, the one with
+    the latest activity first; `counted` False leaves those that only lack counts."""
+    known = (version,) if counted else (version, -version)
+    marks = ",".join("?" * len(known))
+    rows = connection.execute(
+        f"SELECT id FROM sessions WHERE judged NOT IN ({marks}) AND NOT unjoined "
+        "ORDER BY last_at_ms DESC NULLS LAST, id",
+        known,
+    )
+    return [row[0] for row in rows]
+
+
+def judged_by(connection: sqlite3.Connection, row_id: int) -> int:
+    """By which version a session is judged; 0 where it is not (see step m003)."""
+    row = connection.execute(
+        "SELECT CASE WHEN unjoined THEN 0 ELSE judged END FROM sessions WHERE id = ?", (row_id,)
+    ).fetchone()
+    return int(row[0]) if row else 0
+
+
+def set_judged(
+    connection: sqlite3.Connection, row_id: int, version: int, began: int | None = None
+) -> None:
+    """Note that a session is judged, inside the caller's transaction: only if nobody has stored
+    anything since it was marked by `began`."""
+    if began is None:
+        connection.execute("UPDATE sessions SET judged = ? WHERE id = ?", (version, row_id))
+        return
+    connection.execute(
+        "UPDATE sessions SET judged = ? WHERE id = ? AND judged = ?", (version, row_id, began)
+    )
+
+
+def save_verdicts(connection: sqlite3.Connection, rows: Iterable[VerdictRow]) -> None:
+    """Store verdicts, inside the caller's transaction."""
+    connection.executemany(_SAVE, rows)
+
+
+def save_sums(connection: sqlite3.Connection, sums: SumsRow) -> None:
+    """Store a session's sums, inside the caller's transaction."""
+    connection.execute(_SAVE_SUMS, sums)
+
+
+def stored_verdicts(
+    connection: sqlite3.Connection, row_id: int, *, whole: bool = False
+) -> dict[int, VerdictRow]:
+    """The stored verdicts of a session, by request row id; `verdict_json` only if `whole`."""
+    columns = _COLUMNS if whole else _COLUMNS.replace("verdict_json", "''")
+    rows = connection.execute(f"SELECT {columns} FROM verdicts WHERE session_id = ?", (row_id,))
+    return {row[0]: VerdictRow(*row) for row in rows}
+
+
+def stored_verdict(connection: sqlite3.Connection, request_row: int) -> VerdictRow | None:
+    """The stored verdict of one request."""
+    row = connection.execute(
+        f"SELECT {_COLUMNS} FROM verdicts WHERE request_id = ?", (request_row,)
+    ).fetchone()
+    return VerdictRow(*row) if row else None
+
+
+def stored_sums(connection: sqlite3.Connection, ids: Sequence[int]) -> dict[int, SumsRow]:
+    """The sums of those sessions that are judged, by session row id."""
+    marks = ",".join("?" * len(ids))
+    rows = connection.execute(
+        f"SELECT {', '.join(SumsRow._fields)} FROM session_verdicts WHERE session_id IN ({marks})",
+        tuple(ids),
+    )
+    return {row[0]: SumsRow(*row) for row in rows}
+
+
+def cause_rows(connection: sqlite3.Connection, row_id: int | None) -> list[CauseRow]:
+    """Misses by primary cause, the costliest first; of one session, or of all."""
+    where = "AND v.session_id = ?" if row_id is not None else ""
+    values = (row_id,) if row_id is not None else ()
+    rows = connection.execute(
+        "SELECT v.code, v.subtype, count(*), sum(v.missed_tokens), sum(v.avoidable_tokens), "
+        f"sum(v.rebilled_tokens) FROM verdicts v WHERE {_MISS} {where} "
+        "GROUP BY v.code, v.subtype ORDER BY 6 DESC, 1, 2",
+        values,
+    )
+    return [CauseRow(*row) for row in rows]
+
+
+def miss_rows(
+    connection: sqlite3.Connection, row_id: int | None, code: str, limit: int, offset: int
+) -> list[MissRow]:
+    """Misses, the costliest first; of one session or of all, of one cause or of all."""
+    where = ""
+    values: list[int | str] = []
+    if row_id is not None:
+        where += " AND v.session_id = ?"
+        values.append(row_id)
+    if code:
+        where += " AND v.code = ?"
+        values.append(code)
+    columns = ", ".join(f"v.{name}" for name in VerdictRow._fields)
+    rows = connection.execute(
+        "SELECT r.key, s.session_id, s.id, s.title, r.lane, r.model_id, r.started_at_ms, "
+        f"{columns} FROM verdicts v JOIN requests r ON r.id = v.request_id "
+        f"JOIN sessions s ON s.id = v.session_id WHERE {_MISS}{where} "
+        f"ORDER BY v.rebilled_tokens DESC, r.key LIMIT {int(limit)} OFFSET {int(offset)}",
+        tuple(values),
+    )
+    return [
+        MissRow(key, session, session_row, title, lane, model, started, VerdictRow(*rest))
+        for key, session, session_row, title, lane, model, started, *rest in rows
+    ]
+
+
+def request_numbers(connection: sqlite3.Connection, sessions: Iterable[int]) -> dict[int, int]:
+    """The number of each request in its session, from 1, by request row id."""
+    ids = tuple(sorted(set(sessions)))
+    rows = connection.execute(
+        "SELECT id, row_number() OVER (PARTITION BY session_id ORDER BY started_at_ms NULLS LAST, "
+        "attempt, completed_at_ms, key) FROM requests "
+        f"WHERE session_id IN ({','.join('?' * len(ids))})",
+        ids,
+    )
+    return dict(rows.fetchall())
+
+
+def unjudged_count(connection: sqlite3.Connection, version: int) -> int:
+    """How many sessions with requests have no verdicts of this version."""
+    row = connection.execute(
+        "SELECT count(*) FROM sessions s WHERE abs(s.judged) <> ? AND EXISTS "
+        "(SELECT 1 FROM requests r WHERE r.session_id = s.id)",
+        (version,),
+    ).fetchone()
+    return int(row[0])
