@@ -7,11 +7,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from tests.anatomy_factories import a_presence
+from tests.judging_fakes import JudgingFake
 from tracer.errors import NotFoundError
+from tracer.model.anatomy_views import Presence
 from tracer.model.events import Status, WindowKind
 from tracer.model.prompt import Kind, Marker, Part, Tier
 from tracer.model.source import SourceRef
 from tracer.model.usage import Convention, Usage
+from tracer.model.verdict import Verdict
 from tracer.model.views import (
     BlockView,
     ContextCategory,
@@ -35,7 +39,7 @@ from tracer.model.views import (
     TurnSpan,
     UsageTotals,
 )
-from tracer.service import Service
+from tracer.service.comparing import Compared
 
 START_MS = 1_768_208_531_000  # 2026-01-12 09:02:11 UTC
 SESSION = "sess_4f2a"
@@ -389,7 +393,7 @@ def a_source(source_id: int = 1, **changes: object) -> SourceView:
     return replace(made, **changes)  # type: ignore[arg-type]
 
 
-class FakeService(Service):
+class FakeService(JudgingFake):
     """Answers from memory. Details are made from the columns unless given by key."""
 
     def __init__(
@@ -398,8 +402,14 @@ class FakeService(Service):
         details: dict[str, RequestDetail] | None = None,
         sources: Sequence[SourceView] = (),
         revision: int = 1,
+        presences: dict[str, Presence] | None = None,
+        comparisons: dict[tuple[str, str], Compared] | None = None,
+        verdicts: dict[str, Verdict] | None = None,
     ) -> None:
         super().__init__(Path("fake.db"))
+        self.comparisons = dict(comparisons or {})
+        self.verdicts = dict(verdicts or {})
+        self.presences = dict(presences or {})
         self.timelines = {t.session.session_id: t for t in timelines}
         self.details = dict(details or {})
         self.all_sources = tuple(sources)
@@ -430,6 +440,10 @@ class FakeService(Service):
         if session_id not in self.timelines:
             raise NotFoundError(f"There is no session {session_id}.")
         return self.timelines[session_id]
+
+    def presence(self, session_id: str) -> Presence:
+        """A given matrix, or that of usual rows."""
+        return self.presences.get(session_id) or a_presence(self.timeline(session_id))
 
     def request(
         self, key: str, *, block_from: int = 0, block_limit: int | None = 200, text: bool = False

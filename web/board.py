@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 
 from tracer.errors import NotFoundError
+from tracer.model.anatomy_views import Presence
 from tracer.model.views import RequestSummary, SessionSummary, Timeline, TimelineEvent
 from web.layout.overview import Jump, Overview, overview
+from web.layout.presence import FOLDS, Hap, PresenceDrawing, Slots, draw_presence
 from web.layout.timeline import SCALES, TimelineDrawing, draw_timeline
 from web.layout.window import DEFAULT_COLUMNS, Window, choose
-from web.urls import SessionState
+from web.urls import SessionState, compare_url, marked_url, request_url
 
 MOST_EVENTS = 60
 _SCALE_WORDS = {"window": "fit window", "session": "fit session", "share": "100 %"}
@@ -59,6 +61,8 @@ class Board:
     parent_href: str
     window: Window
     drawing: TimelineDrawing
+    presence: PresenceDrawing | None
+    folds: dict[str, Move]
     strip: Overview
     jumps: tuple[JumpLink, ...]
     moves: tuple[Move, ...]
@@ -71,7 +75,7 @@ class Board:
     uncounted_blocks: int
 
 
-def make_board(timeline: Timeline, state: SessionState) -> Board:
+def make_board(timeline: Timeline, presence: Presence, state: SessionState) -> Board:
     """The board in a state. Raises NotFoundError where the selected request is not in it."""
     selected = _position(timeline, state.request)
     window = choose(len(timeline.columns), state.first, state.last, selected)
@@ -94,6 +98,8 @@ def make_board(timeline: Timeline, state: SessionState) -> Board:
         parent_href=SessionState(parent).page if parent else "",
         window=window,
         drawing=drawing,
+        presence=_presence(timeline, presence, window, drawing, state),
+        folds={name: _fold(state, name) for name in FOLDS},
         strip=strip,
         jumps=tuple(_jump(state, jump) for jump in strip.jumps),
         moves=_moves(state, window),
@@ -156,6 +162,47 @@ def _scales(state: SessionState) -> tuple[Move, ...]:
              state.scaled(scale).page, _pushing(state.scaled(scale)), scale != state.scale)
         for scale in SCALES
     )  # fmt: skip
+
+
+def _presence(
+    timeline: Timeline,
+    presence: Presence,
+    window: Window,
+    drawing: TimelineDrawing,
+    state: SessionState,
+) -> PresenceDrawing | None:
+    """The presence matrix under the timeline, on the same columns."""
+    columns = timeline.columns[window.first - 1 : window.last] if window.total else ()
+    if not columns:
+        return None
+    slots = Slots(
+        columns[0].request.seq,
+        columns[-1].request.seq,
+        drawing.merged,
+        len(drawing.hits) + drawing.spare_slots,
+    )
+    keys = {column.request.seq: column.request.key for column in timeline.columns}
+    side = {column.request.lane for column in timeline.columns if column.request.side_call}
+
+    def address(group: str, hap: Hap, name: str) -> str:
+        key = keys.get(hap.seq, hap.run.first_key)
+        before = hap.run.baseline_key if hap.seq == hap.run.first_seq else ""
+        before = before or keys.get(hap.baseline_seq or 0, "")
+        block = hap.run.block_index if hap.seq == hap.run.first_seq else None
+        if hap.cell in ("changed", "gone") and before:
+            return compare_url(before, key, block)
+        if block is None:
+            return request_url(key)
+        return marked_url(key, block, "" if group == "tool" else name)
+
+    return draw_presence(presence, slots, side, state.unfolded, address)
+
+
+def _fold(state: SessionState, name: str) -> Move:
+    target = state.folding(name)
+    shown = name in state.unfolded
+    label, hint = ("fewer", "hide what did not change") if shown else ("all", "show all of them")
+    return Move(f"fold-{name}", label, hint, target.page, _pushing(target), True)
 
 
 def _events(timeline: Timeline, state: SessionState, window: Window) -> tuple[EventRow, ...]:

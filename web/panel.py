@@ -3,11 +3,14 @@
 from dataclasses import dataclass
 
 from tracer.errors import NotFoundError
-from tracer.model.views import RequestDetail, SessionSummary
+from tracer.model.views import ReminderView, RequestDetail, SessionSummary
 from tracer.service import Service
-from web.layout.prompt_map import MapPiece, map_of_parts
+from tracer.service.verdicts import SessionCache
+from web.layout.prompt_map import MapPiece, map_of_parts, map_of_runs
+from web.layout.read_marks import ReadMarks
 from web.layout.window import Window, choose
-from web.urls import SessionState, request_url
+from web.urls import SessionState, compare_url, marked_url, misses_url, request_url
+from web.verdict import Callout, NoCallout, make_callout, marks_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +20,25 @@ class Step:
 
     href: str
     fragment: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedSection:
+    """A section with another text than in the request before, and the address of the change."""
+
+    source: str
+    name: str
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoteCount:
+    """A reminder source of the request: how many there are, and the address of the first."""
+
+    name: str
+    count: int
+    counted: bool
+    href: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +53,26 @@ class Panel:
     next: Step | None
     clear: Step
     request_href: str
+    compare_href: str
+    changed: tuple[ChangedSection, ...] = ()
+    notes: tuple[NoteCount, ...] = ()
+    callout: Callout | NoCallout | None = None
+    marks: ReadMarks | None = None
+    cache: SessionCache | None = None
+    misses_href: str = ""
+    miss: Step | None = None
 
 
 def make_panel(service: Service, state: SessionState, session: SessionSummary) -> Panel:
     """The panel of the request that the state selects. Raises NotFoundError for a foreign key."""
     clear = _step(state.selecting(""))
     if not state.request:
-        return Panel(state, session, None, (), None, None, clear, "")
+        return Panel(
+            state, session, None, (), None, None, clear, "", "",
+            cache=service.session_cache(state.session_id) if session.requests else None,
+            misses_href=misses_url(state.session_id),
+            miss=_next_miss(service, state, session, 0),
+        )  # fmt: skip
     detail = service.request(state.request, block_limit=0)
     if detail.request.session_id != session.session_id:
         raise NotFoundError(
@@ -45,16 +80,24 @@ def make_panel(service: Service, state: SessionState, session: SessionSummary) -
             f" not to {session.session_id}."
         )
     seq = detail.request.seq
+    pieces = map_of_runs(detail.map_runs) or map_of_parts(detail.part_sizes)
+    callout = make_callout(service, state.request)
     window = choose(session.requests, state.first, state.last, seq)
     return Panel(
         state=state,
         session=session,
         detail=detail,
-        pieces=map_of_parts(detail.part_sizes),
+        pieces=pieces,
         previous=_neighbour(state, window, detail.previous_key, seq - 1),
         next=_neighbour(state, window, detail.next_key, seq + 1),
         clear=clear,
         request_href=request_url(state.request),
+        compare_href=compare_url(detail.baseline_key, state.request) if detail.baseline_key else "",
+        changed=_changed(detail),
+        notes=_notes(detail),
+        callout=callout,
+        marks=marks_of(callout, pieces, detail.part_sizes),
+        miss=_next_miss(service, state, session, seq),
     )
 
 
@@ -70,3 +113,49 @@ def _neighbour(state: SessionState, window: Window, key: str, seq: int) -> Step 
         return _step(target.showing(window) if window.pinned else target)
     moved = target.showing(window.around(seq)) if window.pinned else target
     return Step(moved.page, "")
+
+
+def _next_miss(
+    service: Service, state: SessionState, session: SessionSummary, seq: int
+) -> Step | None:
+    """The first miss after a request; the first of the session behind the last one."""
+    if not session.misses:
+        return None
+    found = [
+        r for r in service.requests(state.session_id) if r.verdict is not None and r.verdict.is_miss
+    ]
+    later = next((r for r in found if r.seq > seq), found[0] if found else None)
+    if later is None or later.seq == seq:
+        return None
+    window = choose(session.requests, state.first, state.last, seq or None)
+    return _neighbour(state, window, later.key, later.seq)
+
+
+def _changed(detail: RequestDetail) -> tuple[ChangedSection, ...]:
+    key, before = detail.request.key, detail.baseline_key
+    return tuple(
+        ChangedSection(
+            section.source,
+            section.name,
+            compare_url(before, key, section.prompt_index) if before else request_url(key),
+        )
+        for section in detail.request.sections
+        if section.changed
+    )
+
+
+def _notes(detail: RequestDetail) -> tuple[NoteCount, ...]:
+    """The reminders by source, those of an ambiguous origin under all of its names."""
+    found: dict[tuple[str, bool], list[ReminderView]] = {}
+    for note in detail.request.reminders:
+        name = " or ".join((note.source, *note.ambiguous_with))
+        found.setdefault((name, note.counted), []).append(note)
+    rows = []
+    for (name, counted), notes in found.items():
+        first = notes[0]
+        mark = f"{first.start_char}-{first.end_char}"
+        at = first.prompt_index
+        href = request_url(detail.request.key) if at is None else ""
+        href = href or marked_url(detail.request.key, at or 0, mark)
+        rows.append(NoteCount(name, len(notes), counted, href))
+    return tuple(rows)

@@ -12,10 +12,12 @@ from starlette.responses import HTMLResponse
 
 from tracer.service import Service
 from web.assets import static_url
+from web.compare_words import COMPARE_WORDS
 from web.filters import FILTERS, visible
 from web.follower import FollowState
 from web.layout.prompt_map import part_name
 from web.layout.words import WORDS
+from web.verdict_words import VERDICT_WORDS
 
 THEMES = ("auto", "dark", "light")
 _THEME_COOKIE = "tracer_theme"
@@ -69,7 +71,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.filters.update(FILTERS | WORDS | {"part_name": part_name})
+    made.filters.update(FILTERS | WORDS | COMPARE_WORDS | VERDICT_WORDS | {"part_name": part_name})
     made.globals["static_url"] = static_url
     return made
 

@@ -16,6 +16,7 @@ class SessionState:
     first: int | None = None
     last: int | None = None
     scale: str = "window"
+    unfolded: tuple[str, ...] = ()
 
     @property
     def query(self) -> str:
@@ -29,6 +30,7 @@ class SessionState:
             pairs.append(("to", self.last))
         if self.scale != "window":
             pairs.append(("scale", self.scale))
+        pairs += [(name, "all") for name in self.unfolded]
         return "?" + urlencode(pairs, errors="surrogatepass") if pairs else ""
 
     @property
@@ -65,14 +67,54 @@ class SessionState:
         """The same window on another scale."""
         return replace(self, scale=scale)
 
+    def folding(self, name: str) -> "SessionState":
+        """The same with rows of the presence matrix shown that were hidden, or the reverse."""
+        kept = tuple(other for other in self.unfolded if other != name)
+        return replace(self, unfolded=kept if name in self.unfolded else (*kept, name))
 
-def request_url(key: str, blocks_from: int = 0, block: int | None = None) -> str:
-    """A request's page, from a block on, with one block unfolded and in view."""
+
+def compare_url(a_key: str, b_key: str, block: int | None = None) -> str:
+    """The comparison of two requests, A being the baseline, at a block of B."""
+    at = "" if block is None else f"?block={block}#b{block}"
+    return f"/compare/{segment(a_key)}/{segment(b_key)}{at}"
+
+
+def misses_url(session_id: str = "", code: str = "", offset: int = 0) -> str:
+    """The ranking of misses, of a session or of all, of one cause or of all, from a row on."""
+    pairs = [(n, v) for n, v in (("session", session_id), ("cause", code)) if v]
+    if offset:
+        pairs.append(("offset", str(offset)))
+    return "/misses" + ("?" + urlencode(pairs, errors="surrogatepass") if pairs else "")
+
+
+def request_url(
+    key: str, blocks_from: int = 0, block: int | None = None, *, raw: bool = False
+) -> str:
+    """A request's page, from a block on, with one block unfolded and in view; `raw` with the table
+    of all blocks."""
     pairs: list[tuple[str, int]] = []
     if blocks_from:
         pairs.append(("blocks_from", blocks_from))
+    if raw:
+        pairs.append(("raw", 1))
     if block is not None:
         pairs.append(("block", block))
     query = "?" + urlencode(pairs) if pairs else ""
     anchor = "" if block is None else f"#b{block}"
     return f"/requests/{segment(key)}{query}{anchor}"
+
+
+def unfolded_url(key: str, what: str, index: int, blocks_from: int = 0) -> str:
+    """A request's page with one `section` or `message` unfolded and in view."""
+    pairs = [("blocks_from", blocks_from)] if blocks_from else []
+    query = urlencode([*pairs, (what, index)])
+    return f"/requests/{segment(key)}?{query}#{what[0]}{index}"
+
+
+def marked_url(key: str, block: int, mark: str) -> str:
+    """A request's page with a block unfolded and a part of its text marked and in view: `mark` is
+    the name of a section or reminder in it, or its first and last character as `120-340`."""
+    if not mark:
+        return request_url(key, block=block)
+    query = urlencode([("block", block), ("mark", mark)], errors="surrogatepass")
+    return f"/requests/{segment(key)}?{query}#mark"

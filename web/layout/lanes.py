@@ -5,11 +5,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tracer.model.events import Status
+from tracer.model.verdict import Result
 from tracer.model.views import Timeline, TimelineColumn, TimelineEvent
 from web.filters import one_line, utc
 from web.layout.scale import percent
 from web.layout.words import side_call
 
+_GRAVEST = (
+    Result.MISS, Result.PARTIAL, Result.EXPECTED_REBUILD, Result.FIRST, Result.NO_USAGE,
+    Result.NOT_REPORTED, Result.HIT,
+)  # fmt: skip
 _EVENT_ORDER = ("reset", "compaction", "model", "subagent", "error", "retry", "log")
 
 
@@ -61,20 +66,35 @@ def draw_rows(
     timeline: Timeline, slots: Sequence[Slot], count: int, top: int, row_height: int
 ) -> Rows:
     """All thin lanes of a window of `count` slots, from `top` downwards."""
-    y = [top + row_height * i for i in range(5)]
-    spans = [*_models(slots, count, y[1]), *_turns(timeline, slots, count, y[2])]
+    y = [top + row_height * i for i in range(6)]
+    spans = [*_models(slots, count, y[2]), *_turns(timeline, slots, count, y[3])]
     marks = [
-        *_statuses(slots, count, y[0] + 10),
-        *_side_calls(slots, count, y[3] + 10),
-        *_events(timeline.events, slots, count, y[4] + 10),
+        *_verdicts(slots, count, y[0] + 10),
+        *_statuses(slots, count, y[1] + 10),
+        *_side_calls(slots, count, y[4] + 10),
+        *_events(timeline.events, slots, count, y[5] + 10),
     ]
     return Rows(
-        ("Status", "Model", "Turn", "Side calls", "Events"), tuple(spans), tuple(marks), (0, 3, 4)
+        ("Verdict", "Status", "Model", "Turn", "Side calls", "Events"),
+        tuple(spans),
+        tuple(marks),
+        (1, 4, 5),
     )
 
 
 def _middle(index: int, count: int) -> float:
     return percent(index + 0.5, count)
+
+
+def _verdicts(slots: Sequence[Slot], count: int, y: int) -> list[LaneMark]:
+    """The gravest verdict of each slot; nothing where none was given."""
+    marks = []
+    for i, slot in enumerate(slots):
+        found = {c.request.verdict.result for c in slot.columns if c.request.verdict}
+        if found:
+            result = min(found, key=_GRAVEST.index)
+            marks.append(LaneMark(f"v-{result.value}", _middle(i, count), y))
+    return marks
 
 
 def _status_glyph(column: TimelineColumn) -> str:

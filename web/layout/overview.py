@@ -30,6 +30,7 @@ class Overview:
     fresh: str
     unreported: str
     failed: str
+    missed: str
     window_x: float
     window_width: float
     selected_x: float | None
@@ -81,6 +82,11 @@ def overview(
         )
     paths = [_skyline(edges[k + 1], edges[k], step) for k in range(4)]
     failed = sorted({i // each for i, c in enumerate(columns) if c.request.status is Status.FAILED})
+    missing = {
+        i // each for i, c in enumerate(columns) if c.request.verdict and c.request.verdict.is_miss
+    }
+    lows = [float(HEIGHT) if i in missing else top_y for i, top_y in enumerate(edges[4])]
+    lost = _skyline(edges[4], lows, step)
     wide = coord(max(step, 2))
     ticks = "".join(f"M{coord(i * step)} 0h{wide}v6h-{wide}z" for i in failed)
     return Overview(
@@ -89,6 +95,7 @@ def overview(
         fresh=paths[2],
         unreported=paths[3],
         failed=ticks,
+        missed=lost,
         window_x=percent(window.first - 1, total),
         window_width=percent(window.count, total),
         selected_x=None if selected is None else percent(selected - 0.5, total),

@@ -23,6 +23,7 @@ FEWEST_SLOTS = 40
 MOST_SLOTS = 400
 PROMPT_Y, PROMPT_HEIGHT = 8, 152
 CACHE_Y, CACHE_HEIGHT = 176, 60
+EXPECTED_LINE = 1.4
 ROWS_Y, ROW_HEIGHT = 246, 21
 HATCHED = frozenset({"gap", "unlogged", "side", "unsplit"})
 SCALES = ("window", "session", "share")
@@ -47,9 +48,11 @@ def _areas(order: Sequence[str], paths: dict[str, list[str]]) -> tuple[Area, ...
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """What a click on a column does. `query` is the query of the page's address."""
+    """What a click on a column does. `query` is the query of the page's address; `number` is that
+    of the selected request, or of the first in the column."""
 
     seq: int
+    number: int
     key: str
     query: str
     words: str
@@ -102,6 +105,8 @@ def draw_timeline(
     hits = tuple(
         Hit(
             seq=slot.first_seq,
+            number=slot.first_seq
+            + (slot.keys.index(selected_key) if selected_key in slot.keys else 0),
             key=slot.column.request.key if each == 1 else "",
             query=query_of(slot.column.request) if each == 1
             else query_of_window(window.around(window.first + i * each, MOST_SLOTS // 2)),
@@ -155,11 +160,19 @@ def _input(usage: Usage | None) -> int:
     return 0 if usage is None else usage.input_tokens or 0
 
 
+def _expected(column: TimelineColumn) -> int | None:
+    """What could be read at best; None where that is not known."""
+    verdict = column.request.verdict
+    return verdict.expected_read_tokens if verdict else None
+
+
 def _names(
     prompt_top: int, cache_top: int, scale: str, rows: Sequence[str]
 ) -> tuple[LaneName, ...]:
     prompt = "share by part" if scale == "share" else f"tokens, top {short(prompt_top)}"
-    cache = "share of input" if scale == "share" else f"billed, top {short(cache_top)}"
+    cache = (
+        "share of input" if scale == "share" else f"billed, top {short(cache_top)}; could be read −"
+    )
     return (
         LaneName(PROMPT_Y + 11, "Prompt", prompt),
         LaneName(CACHE_Y + 11, "Cache", cache),
@@ -209,7 +222,8 @@ def _prompt_areas(columns: Sequence[TimelineColumn], top: int, scale: str) -> tu
 
 
 def _cache_areas(columns: Sequence[TimelineColumn], top: int, scale: str) -> tuple[Area, ...]:
-    """Stacked bars of billed input: read below, then written, fresh on top.
+    """Stacked bars of billed input: read below, then written, fresh on top, and over them a line
+    at what could be read.
 
     Input whose cache share was not reported is one hatched bar; no usage at all is a short dash.
     """
@@ -238,5 +252,9 @@ def _cache_areas(columns: Sequence[TimelineColumn], top: int, scale: str) -> tup
             high = tokens * unit
             y -= high
             paths.setdefault(css, []).append(rect(x, y, wide, high))
-    order = ("read", "write", "fresh", "unsplit", "none")
+        expected = _expected(column)
+        if expected is not None:
+            y = max(0.0, CACHE_HEIGHT - expected * unit - EXPECTED_LINE / 2)
+            paths.setdefault("expected", []).append(rect(x, y, wide, EXPECTED_LINE))
+    order = ("read", "write", "fresh", "unsplit", "none", "expected")
     return _areas(order, paths)

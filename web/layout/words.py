@@ -1,9 +1,11 @@
 """Sentences about requests, for accessible names and titles. Exact numbers, no charts."""
 
 from tracer.model.events import Status
+from tracer.model.prompt import Marker, Tier
 from tracer.model.usage import Convention, Usage
 from tracer.model.views import RequestSummary, TimelineColumn
 from web.filters import duration, num, one_line
+from web.verdict_words import brief_words
 
 _SIDE = (("title", "T", "title"), ("compact", "C", "compaction"), ("summar", "C", "compaction"),
          ("agent", "S", "subagent"))  # fmt: skip
@@ -47,6 +49,45 @@ def convention_words(convention: Convention) -> str:
     return _CONVENTIONS[convention]
 
 
+_HOW = {
+    "logged": "as logged", "heading": "by its heading", "place": "by its place",
+    "not observed": "named by the log",
+}  # fmt: skip
+
+
+def how_words(how: str) -> str:
+    """How a section was found, in words."""
+    return _HOW.get(how, one_line(how))
+
+
+_VARIANTS = {
+    "main": "the default agent", "custom": "a custom system prompt",
+    "workflow_actor": "an actor of a workflow", "subagent": "a subagent",
+    "none": "no agent: a bare call", "unknown": "unknown",
+}  # fmt: skip
+
+
+def variant_words(variant: str) -> str:
+    """The kind of prefix, in words."""
+    return _VARIANTS.get(variant, one_line(variant).replace("_", " "))
+
+
+def marker_words(marker: Marker) -> str:
+    """Where a cache breakpoint stands: message 12, to live 5m."""
+    if marker.message_index is not None:
+        place = f"message {num(marker.message_index)}"
+    else:
+        place = f"{_TIERS[marker.tier]} {num(marker.index)}"
+    if marker.block_index:
+        place += f", block {num(marker.block_index)}"
+    notes = [f"to live {one_line(marker.ttl)}"] if marker.ttl else []
+    notes += [f"scope {one_line(marker.scope)}"] if marker.scope else []
+    return ", ".join([place, *notes])
+
+
+_TIERS = {Tier.TOOLS: "tool", Tier.SYSTEM: "system block", Tier.MESSAGES: "message"}
+
+
 def place_words(request: RequestSummary) -> str:
     """Where in the conversation a request stands: turn 4, step 3."""
     if request.side_call:
@@ -72,6 +113,8 @@ def column_words(column: TimelineColumn) -> str:
         else "prompt not logged"
     )
     parts.append(usage_words(request.usage))
+    if request.verdict is not None:
+        parts.append(brief_words(request.verdict))
     parts.append(f"{one_line(request.model_id)}, {duration(request.duration_ms)}")
     if request.observed != "full":
         parts.append(request.observed)
@@ -80,8 +123,11 @@ def column_words(column: TimelineColumn) -> str:
 
 WORDS = {
     "convention_words": convention_words,
+    "how_words": how_words,
+    "marker_words": marker_words,
     "place_words": place_words,
     "side_call": side_call,
     "usage_words": usage_words,
+    "variant_words": variant_words,
 }
 """The filters of this module, by name."""

@@ -1,4 +1,4 @@
-"""A request: usage, evidence, the prompt map, and every block in order with its text."""
+"""A request: the prompt map, the prefix as sections, the conversation, usage and evidence."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -8,8 +8,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from tracer.model.views import RequestDetail
+from web.anatomy import Prefix, SectionRow, head_blocks, make_prefix, marked_spans, section_row
 from web.blocks import (
     BlockRow,
+    BlockState,
     MapLink,
     Pager,
     block_row,
@@ -20,10 +22,13 @@ from web.blocks import (
     pager,
     whole_map,
 )
+from web.conversation import MessageRow, conversation, message_row
 from web.filters import one_line
+from web.layout.read_marks import ReadMarks
 from web.params import whole_number
 from web.rendering import Chrome, Crumb, chrome, render, service_of
-from web.urls import SessionState, request_url
+from web.urls import SessionState, compare_url, request_url, unfolded_url
+from web.verdict import Callout, NoCallout, make_callout, marks_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,8 @@ class Neighbours:
     previous: str
     next: str
     baseline: str
+    compare: str
+    raw: str
     attempts: tuple[tuple[str, int, str], ...]
 
 
@@ -45,9 +52,14 @@ class RequestPage:
     chrome: Chrome
     detail: RequestDetail
     near: Neighbours
+    callout: Callout | NoCallout
+    marks: ReadMarks | None
     whole: tuple[MapLink, ...]
     part: tuple[MapLink, ...]
+    prefix: Prefix
+    messages: tuple[MessageRow, ...]
     rows: tuple[BlockRow, ...]
+    raw: bool
     pages: Pager
 
 
@@ -59,18 +71,47 @@ class BlockFragment:
     row: BlockRow
 
 
-def _opened(request: Request) -> frozenset[int]:
-    texts = request.query_params.getlist("block")
+@dataclass(frozen=True)
+class SectionFragment:
+    """One section's row, folded or unfolded."""
+
+    template: ClassVar[str] = "partials/_section.html"
+    row: SectionRow
+
+
+@dataclass(frozen=True)
+class MessageFragment:
+    """One message's row, folded or unfolded."""
+
+    template: ClassVar[str] = "partials/_message.html"
+    row: MessageRow
+
+
+def _numbers(request: Request, name: str) -> frozenset[int]:
+    texts = request.query_params.getlist(name)
     return frozenset(int(t) for t in texts if t.isascii() and t.isdigit() and len(t) < 9)
+
+
+def _block_state(request: Request) -> BlockState:
+    asked = request.query_params
+    return BlockState(
+        opened=_numbers(request, "block"),
+        whole="whole" in asked,
+        raw=asked.get("raw", "") not in ("", "0"),
+        mark=asked.get("mark", "")[:200],
+    )
 
 
 def _near(detail: RequestDetail) -> Neighbours:
     request = detail.request
+    baseline = detail.baseline_key
     return Neighbours(
         session=SessionState(request.session_id, request.key).page,
         previous=request_url(detail.previous_key) if detail.previous_key else "",
         next=request_url(detail.next_key) if detail.next_key else "",
-        baseline=request_url(detail.baseline_key) if detail.baseline_key else "",
+        baseline=request_url(baseline) if baseline else "",
+        compare=compare_url(baseline, request.key) if baseline else "",
+        raw=request_url(request.key, detail.block_from, raw=True) + "#blocks",
         attempts=tuple((request_url(k), n, s.value) for k, n, s in detail.attempts),
     )
 
@@ -82,37 +123,76 @@ def _frame(request: Request, detail: RequestDetail, revision: int) -> Chrome:
     return chrome(request, f"{name} · {title}", *crumbs, revision=revision)
 
 
+def _page(request: Request, detail: RequestDetail, state: BlockState, revision: int) -> RequestPage:
+    head, whole = head_blocks(detail), whole_map(detail)
+    against = request.query_params.get("against", "")
+    callout = make_callout(service_of(request), detail.request.key, against)
+    messages = _numbers(request, "message")
+    return RequestPage(
+        chrome=_frame(request, detail, revision),
+        detail=detail,
+        near=_near(detail),
+        callout=callout,
+        marks=marks_of(callout, tuple(link.piece for link in whole), detail.part_sizes),
+        whole=whole,
+        part=page_map(detail) if len(detail.blocks) < detail.block_total else (),
+        prefix=make_prefix(detail, head, _numbers(request, "section")),
+        messages=conversation(detail, len(head), messages),
+        rows=block_rows(detail, state, lambda b: marked_spans(detail, b, state.mark)),
+        raw=state.raw,
+        pages=pager(detail, raw=state.raw),
+    )
+
+
 def request_page(request: Request) -> Response:
     """The page."""
-    service, opened = service_of(request), _opened(request)
+    service, state = service_of(request), _block_state(request)
     revision = service.revision()
-    start = page_start(whole_number(request, "blocks_from") or 0, opened)
-    key = request.path_params["key"]
-    detail = load_detail(service, key, start)
-    whole = "whole" in request.query_params
-    page = RequestPage(
-        chrome=_frame(request, detail, revision), detail=detail, near=_near(detail),
-        whole=whole_map(detail),
-        part=page_map(detail) if len(detail.blocks) < detail.block_total else (),
-        rows=block_rows(service, detail, opened, whole=whole), pages=pager(detail),
-    )  # fmt: skip
-    return render(request, page)
+    start = page_start(whole_number(request, "blocks_from") or 0, state.opened)
+    detail = load_detail(service, request.path_params["key"], start)
+    return render(request, _page(request, detail, state, revision))
 
 
 def block_fragment(request: Request) -> Response:
-    """One row: unfolded, or folded again with `folded`."""
+    """One block's row: unfolded, or folded again with `folded`."""
     key, index = request.path_params["key"], request.path_params["index"]
     block = service_of(request).block(key, index)
-    asked = request.query_params
+    asked = _block_state(request)
+    folded = "folded" in request.query_params
+    opened = frozenset() if folded else frozenset((index,))
     start = whole_number(request, "blocks_from") or 0
-    row = block_row(key, block, start, opened="folded" not in asked, whole="whole" in asked)
-    href = request_url(key, start, None if "folded" in asked else index)
+    row = block_row(key, block, start, BlockState(opened, asked.whole, asked.raw))
+    href = request_url(key, start, None if folded else index, raw=asked.raw)
     return render(request, BlockFragment(row=row), headers={"HX-Replace-Url": href})
 
 
+def section_fragment(request: Request) -> Response:
+    """One section's row: unfolded, or folded again with `folded`."""
+    key, index = request.path_params["key"], request.path_params["index"]
+    detail = load_detail(service_of(request), key, 0)
+    at = {block.index: block for block in detail.blocks}
+    folded = "folded" in request.query_params
+    row = section_row(detail, index, at, opened=not folded)
+    href = request_url(key) if folded else unfolded_url(key, "section", index)
+    return render(request, SectionFragment(row=row), headers={"HX-Replace-Url": href})
+
+
+def message_fragment(request: Request) -> Response:
+    """One message's row: unfolded, or folded again with `folded`."""
+    service = service_of(request)
+    key, index = request.path_params["key"], request.path_params["index"]
+    start = whole_number(request, "blocks_from") or 0
+    folded = "folded" in request.query_params
+    row = message_row(load_detail(service, key, start), index, opened=not folded)
+    href = request_url(key, start) if folded else unfolded_url(key, "message", index, start)
+    return render(request, MessageFragment(row=row), headers={"HX-Replace-Url": href})
+
+
+_FRAGMENTS = "/fragments/requests/{key:path}"
+
 ROUTES = (
-    Route(
-        "/fragments/requests/{key:path}/blocks/{index:int}", block_fragment, name="request.block"
-    ),
+    Route(_FRAGMENTS + "/blocks/{index:int}", block_fragment, name="request.block"),
+    Route(_FRAGMENTS + "/sections/{index:int}", section_fragment, name="request.section"),
+    Route(_FRAGMENTS + "/messages/{index:int}", message_fragment, name="request.message"),
     Route("/requests/{key:path}", request_page, name="request"),
 )

@@ -7,8 +7,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from tracer.service import Service
 from web.board import Board, make_board
 from web.filters import one_line
+from web.layout.presence import FOLDS
 from web.layout.timeline import SCALES
 from web.panel import Panel, make_panel
 from web.params import one_of, whole_number
@@ -49,7 +51,13 @@ def _state(request: Request) -> SessionState:
         first=whole_number(request, "from", least=1),
         last=whole_number(request, "to", least=1),
         scale=one_of(request, "scale", SCALES),
+        unfolded=tuple(name for name in FOLDS if one_of(request, name, ("few", "all")) == "all"),
     )
+
+
+def _board(service: Service, state: SessionState) -> Board:
+    timeline = service.timeline(state.session_id)
+    return make_board(timeline, service.presence(state.session_id), state)
 
 
 def session(request: Request) -> Response:
@@ -57,7 +65,7 @@ def session(request: Request) -> Response:
     state = _state(request)
     service = service_of(request)
     revision = service.revision()
-    board = make_board(service.timeline(state.session_id), state)
+    board = _board(service, state)
     panel = make_panel(service, state, board.session)
     title = one_line(board.session.title) or state.session_id
     frame = chrome(request, title, Crumb("Sessions", "/"), Crumb(title), revision=revision)
@@ -67,7 +75,7 @@ def session(request: Request) -> Response:
 def board_fragment(request: Request) -> Response:
     """The board alone; with `push` its state becomes the page's address."""
     state = _state(request)
-    board = make_board(service_of(request).timeline(state.session_id), state)
+    board = _board(service_of(request), state)
     headers = {"HX-Push-Url": state.page} if "push" in request.query_params else {}
     return render(request, BoardFragment(board=board), headers=headers)
 

@@ -12,7 +12,7 @@ from tracer.model.views import SessionSummary
 from web.layout.spark import Spark, spark
 from web.params import whole_number
 from web.rendering import Chrome, Crumb, chrome, render, service_of
-from web.urls import SessionState
+from web.urls import SessionState, misses_url
 
 ROWS = 100
 
@@ -24,6 +24,7 @@ class SessionRow:
     session: SessionSummary
     href: str
     spark: Spark
+    misses_href: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,8 @@ def _list(request: Request) -> SessionList:
     offset = whole_number(request, "offset") or 0
     page = service_of(request).sessions(text, limit=ROWS, offset=offset)
     rows = tuple(
-        SessionRow(s, SessionState(s.session_id).page, spark(s.spark)) for s in page.sessions
+        SessionRow(s, SessionState(s.session_id).page, spark(s.spark), misses_url(s.session_id))
+        for s in page.sessions
     )
     return SessionList(
         rows=rows,

@@ -13,10 +13,26 @@
     all[id === "next" ? 0 : all.length - 1]?.click();
   };
 
+  // The change after or before the focused one, or the one in view; beyond the last, the next page.
+  const change = (step) => {
+    const all = [...document.querySelectorAll(".change:not(.equal)")];
+    const focused = all.indexOf(document.activeElement.closest(".change:not(.equal)"));
+    const below = all.findIndex((e) => e.getBoundingClientRect().top > 50);
+    const unfocused = step > 0 ? below : (below < 0 ? all.length : below) - 1;
+    const found = all[focused < 0 ? unfocused : focused + step];
+    if (!found) return press(step > 0 ? "later" : "earlier");
+    found.scrollIntoView();
+    found.querySelector("a")?.focus({ preventScroll: true });
+  };
+
   const keys = {
+    n: () => change(1),
+    p: () => change(-1),
     j: () => step("next"),
     k: () => step("previous"),
+    m: () => press("miss"),
     o: () => press("open"),
+    c: () => press("compare"),
     ",": () => press("move-back"),
     ".": () => press("move-forward"),
     "+": () => press("move-in"),
@@ -50,7 +66,7 @@
   const markSelected = () => {
     const seq = byId("panel")?.dataset.seq;
     for (const link of document.querySelectorAll(".hits a[aria-current]")) {
-      if (link.id !== `c${seq}`) link.removeAttribute("aria-current");
+      if (link.id && link.id !== `c${seq}`) link.removeAttribute("aria-current");
     }
     if (seq) byId(`c${seq}`)?.setAttribute("aria-current", "true");
   };

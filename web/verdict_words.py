@@ -1,0 +1,149 @@
+"""Verdicts in words: results, certainties, causes, faults, places. Also the filters of templates.
+
+A result has one glyph, one colour and one word, the same on every page.
+"""
+
+from tracer.model.prompt import Tier
+from tracer.model.verdict import CauseFinding, Result, VerdictBrief
+from tracer.model.verdict_views import MissView
+from web.filters import num, one_line
+
+_RESULTS = {
+    Result.HIT: "hit",
+    Result.PARTIAL: "partial hit",
+    Result.MISS: "miss",
+    Result.EXPECTED_REBUILD: "expected rebuild",
+    Result.FIRST: "first request",
+    Result.NO_USAGE: "no usage",
+    Result.NOT_REPORTED: "cache not reported",
+}
+
+_CERTAINTIES = {
+    "certain": "certain",
+    "high": "very likely",
+    "medium": "likely",
+    "elimination": "by elimination",
+    "unknown": "cause not established",
+}
+
+_FAULTS = {
+    "client": "the client's side",
+    "provider": "the provider's side",
+    "user": "the user's doing",
+    "nobody": "nobody's",
+}
+
+_CAUSES = {
+    "AFFINITY": "answered by another server",
+    "BELOW_MINIMUM": "too short to be cached",
+    "BREAKPOINT_MISSING": "no cache marker",
+    "BREAKPOINT_UNREACHABLE": "cache marker behind a change",
+    "CACHING_OFF": "caching switched off",
+    "CONCURRENT": "sent while the entry was being written",
+    "ENDPOINT_CHANGED": "other endpoint",
+    "FIRST_IN_SCOPE": "first request of its kind",
+    "GATEWAY_REWRITE": "a gateway rewrote it",
+    "HISTORY_REWRITTEN": "history rewritten",
+    "LOG_WINDOWED": "the log shows only a part",
+    "LOOKBACK_EXCEEDED": "too many new blocks since the last marker",
+    "MODEL_CHANGED": "model changed",
+    "NO_USAGE": "no usage logged",
+    "NOT_A_MISS_ROUNDING": "rounding to the provider's blocks",
+    "PARAM_CHANGED": "parameter changed",
+    "REPORTING_GAP": "the provider did not report it",
+    "RETRY_RESEND": "sent again after a failure",
+    "SERVER_SIDE": "the provider's side",
+    "SERVER_STRIPPED": "the provider dropped a part",
+    "SIDECAR_EVICTION": "pushed out by other calls",
+    "SYSTEM_CHANGED": "system or context changed",
+    "TAIL_WINDOW": "the prompt is a moving window",
+    "TOOLS_CHANGED": "tools changed",
+    "TTL_DOWNGRADED": "kept for a shorter time",
+    "TTL_EXPIRED": "expired",
+    "UNKNOWN": "not established",
+}
+
+_TIERS = {Tier.TOOLS: "tool", Tier.SYSTEM: "system block", Tier.MESSAGES: "block"}
+
+_AGREEMENTS = {"agree": "agrees", "conflict": "conflicts", "silent": "says nothing of it"}
+
+
+def result_words(result: Result) -> str:
+    """A result in words: partial hit."""
+    return _RESULTS[result]
+
+
+def certainty_words(certainty: str) -> str:
+    """How sure a cause is, in words; empty for none."""
+    return _CERTAINTIES.get(certainty, one_line(certainty))
+
+
+def fault_words(fault: str) -> str:
+    """On whose side a cause lies, in words."""
+    return _FAULTS.get(fault, one_line(fault))
+
+
+def cause_words(code: str, subtype: str = "") -> str:
+    """A cause in words: history rewritten, tool result cleared."""
+    words = _CAUSES.get(code, one_line(code).replace("_", " ").lower()) or "not established"
+    detail = one_line(subtype).replace("_", " ").lower()
+    return f"{words}: {detail}" if detail else words
+
+
+def agreement_words(agreement: str) -> str:
+    """Whether a diagnostic of the provider says what we say."""
+    return _AGREEMENTS.get(agreement, one_line(agreement))
+
+
+def heading(result: Result, missed: int, rebilled: int) -> str:
+    """The verdict in a few words: Missed 87,296 tokens."""
+    if result is Result.MISS and missed and missed == rebilled:
+        return f"Missed {num(missed)} tokens"
+    if result in (Result.MISS, Result.PARTIAL):
+        return f"{_RESULTS[result].capitalize()}: {num(rebilled)} tokens billed again"
+    return _RESULTS[result].capitalize()
+
+
+def brief_words(brief: VerdictBrief) -> str:
+    """A verdict in one line for a column: miss, 4,864 tokens billed again: expired (likely)."""
+    if not brief.is_miss:
+        return f"cache: {_RESULTS[brief.result]}"
+    sure = certainty_words(brief.certainty)
+    why = f": {cause_words(brief.code, brief.subtype)} ({sure})" if brief.code else ""
+    return f"cache: {_RESULTS[brief.result]}, {num(brief.rebilled_tokens)} tokens billed again{why}"
+
+
+def cause_place(cause: CauseFinding) -> str:
+    """Where a cause lies: message 4, character 1,906; empty where it has no place."""
+    place = _place(cause.tier, cause.block_index, cause.message_index)
+    if place and cause.char_offset is not None:
+        place += f", character {num(cause.char_offset)}"
+    return place
+
+
+def miss_place(miss: MissView) -> str:
+    """Where the primary cause of a miss lies: env_info, message 1."""
+    tier = Tier(miss.tier) if miss.tier in Tier._value2member_map_ else None
+    names = (one_line(name) for name in (miss.section, miss.reminder))
+    place = _place(tier, miss.block_index, miss.message_index)
+    return ", ".join(part for part in dict.fromkeys((*names, place)) if part)
+
+
+def _place(tier: Tier | None, block: int | None, message: int | None) -> str:
+    if message is not None:
+        return f"message {num(message)}"
+    if tier is None or block is None:
+        return ""
+    return f"{_TIERS[tier]} {num(block)}"
+
+
+VERDICT_WORDS = {
+    "agreement_words": agreement_words,
+    "cause_place": cause_place,
+    "cause_words": cause_words,
+    "certainty_words": certainty_words,
+    "fault_words": fault_words,
+    "miss_place": miss_place,
+    "result_words": result_words,
+}
+"""The filters of this module, by name."""
