@@ -1,26 +1,38 @@
 """Server time of the pages on databases of different sizes, and the web server's memory.
 
     python benchmarks/pages.py small=10mb.db large=1gb.db [--session-requests 1500]
+    python benchmarks/pages.py --compare-only
 
 Every page is asked for through the real application in this process (no network), after one warm-up
 and in turn between the databases, so that a slow moment of the machine meets both. `cold` is the
 first request for a session page after its cache was emptied.
+
+The compare page is measured on two prompts of 200 KB and of 5 MB, made and ingested for the
+occasion: `cold` loads both from the database, `hunks` is a fragment with the next hunks.
 """
 
 import argparse
 import json
+import random
 import resource
 import statistics
 import sys
+import tempfile
 import time
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from compare_speed import a_text, edit_lines
 from starlette.testclient import TestClient
 
-from tracer.service import Service
+from tracer.service import Service, ingest
 from web.app import create_app
 
 ROUNDS = 15
+COMPARED_BYTES = {"200 KB": 200_000, "5 MB": 5_000_000}
+LIMITS_MS = {"200 KB": 100, "5 MB": 1_000}
+Messages = list[dict[str, str]]
 
 
 def pages(service: Service, wanted: int) -> dict[str, str]:
@@ -70,21 +82,101 @@ def measure(databases: dict[str, Path], wanted: int) -> dict[str, dict[str, floa
     return found
 
 
+def edits(rng: random.Random, messages: Messages) -> dict[str, Messages]:
+    """What can become of a prompt, by name."""
+    some = list(messages)
+    for at in rng.sample(range(1, len(some)), min(60, len(some) - 1)):
+        some[at] = {**some[at], "content": edit_lines(rng, some[at]["content"], 2)}
+    whole = "\n".join(message["content"] for message in messages)
+    rewritten = [{**m, "content": a_text(rng, len(m["content"]))} for m in messages[1:]]
+    return {
+        "60 messages edited": some,
+        "all messages rewritten": [messages[0], *rewritten],
+        "one block": [messages[0], {"role": "user", "content": whole}],
+        "one block, 200 lines edited": [
+            messages[0],
+            {"role": "user", "content": edit_lines(rng, whole, 200)},
+        ],
+    }
+
+
+def write_prompts(path: Path, size: int) -> list[str]:
+    """A model I/O log with a prompt of `size` characters and what can become of it; the names of
+    its requests in order."""
+    rng = random.Random(size)
+    each = max(800, size // 1_500)
+    messages: Messages = [{"role": "system", "content": a_text(rng, 6_000)}]
+    while sum(len(message["content"]) for message in messages) < size:
+        role = "assistant" if len(messages) % 2 else "user"
+        messages.append({"role": role, "content": a_text(rng, each)})
+    found = {"as it was": messages, **edits(rng, messages)}
+    with path.open("w", encoding="utf-8") as file:
+        for n, sent in enumerate(found.values()):
+            at = f"2026-01-12T09:{n:02}:00.000Z"
+            record = {
+                "type": "model_io", "sessionId": f"sess_{size}", "requestId": f"req_{n}",
+                "attempt": 1, "querySource": "main_turn", "turnId": "turn_1", "startedAt": at,
+                "completedAt": at, "model": {"modelId": "model-y", "providerId": "provider-x"},
+                "request": {"headers": {}, "messages": sent, "messageCount": len(sent),
+                            "messagesKind": "full", "messageOffset": 0, "toolNames": []},
+                "response": {"text": "", "usage": {"inputTokens": 1, "outputTokens": 1}},
+            }  # fmt: skip
+            file.write(json.dumps(record) + "\n")
+    return list(found)
+
+
+def measure_compare(folder: Path) -> dict[str, dict[str, float]]:
+    """Median milliseconds of the compare page by size and edit."""
+    found = {}
+    for size, wanted in COMPARED_BYTES.items():
+        log, path = folder / f"model-io-sess_{wanted}.jsonl", folder / f"{wanted}.db"
+        names = write_prompts(log, wanted)
+        ingest(path, [str(log)])
+        keys = [r.key for r in Service(path).requests(f"sess_{wanted}")]
+        for name, key in zip(names[1:], keys[1:], strict=True):
+            before = keys[names.index("one block")] if "lines" in name else keys[0]
+            if name == "one block":
+                continue
+            found[f"compare, {size}, {name}"] = time_compare(path, f"{before}/{key}")
+    return found
+
+
+def time_compare(path: Path, pair: str) -> dict[str, float]:
+    """Median milliseconds of one comparison: the first time, again, and more of its hunks."""
+    times: dict[str, list[float]] = {"cold_ms": [], "warm_ms": [], "hunks_ms": []}
+    for _ in range(5):
+        client = TestClient(create_app(Service(path)), base_url="http://127.0.0.1")
+        timed_ms(client, "/help")
+        times["cold_ms"].append(timed_ms(client, f"/compare/{pair}"))
+        times["warm_ms"].append(timed_ms(client, f"/compare/{pair}"))
+        hunks = f"/fragments/compare/{pair}/hunks/1?offset=20"
+        times["hunks_ms"].append(timed_ms(client, hunks))
+    return {name: round(statistics.median(values), 1) for name, values in times.items()}
+
+
 def main() -> int:
-    """Measure and print."""
+    """Measure and print; exit code 1 where a comparison took longer than allowed."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("databases", nargs="+", metavar="NAME=PATH")
+    parser.add_argument("databases", nargs="*", metavar="NAME=PATH")
     parser.add_argument("--session-requests", type=int, default=1500)
+    parser.add_argument("--compare-only", action="store_true")
     arguments = parser.parse_args()
+    if not arguments.databases and not arguments.compare_only:
+        parser.error("name databases, or --compare-only")
     databases = {n: Path(p) for n, _, p in (d.partition("=") for d in arguments.databases)}
-    found = measure(databases, arguments.session_requests)
+    found = measure(databases, arguments.session_requests) if databases else {}
+    with tempfile.TemporaryDirectory() as folder:
+        compared = measure_compare(Path(folder))
+    found |= compared
     for name, value in found.items():
         sys.stderr.write(
-            f"{name:<50} cold {value['cold_ms']:8.1f} ms   warm {value['warm_ms']:8.1f} ms\n"
+            f"{name:<50} cold {value['cold_ms']:8.1f} ms   warm {value['warm_ms']:8.1f} ms"
+            + (f"   hunks {value['hunks_ms']:6.1f} ms\n" if "hunks_ms" in value else "\n")
         )
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(json.dumps({"pages": found, "peak_memory_mb": round(memory, 1)}))
-    return 0
+    slow = [n for n, v in compared.items() if v["cold_ms"] > LIMITS_MS[n.split(", ")[1]]]
+    return 1 if slow else 0
 
 
 if __name__ == "__main__":

@@ -20,7 +20,8 @@ COMMANDS = dict(docs.documented_commands())
 
 
 def test_the_commands_of_this_version_are_found() -> None:
-    expected = {"ingest", "sessions", "requests", "show", "sources", "doctor"}
+    expected = {"ingest", "sessions", "requests", "presence", "show", "diff", "sources", "doctor"}
+    expected |= {"explain", "misses"}
     assert expected <= set(group.builtin_names())
     assert "-skeleton" not in group.builtin_names()
 

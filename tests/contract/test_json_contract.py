@@ -9,15 +9,32 @@ from typing import Any
 
 import pytest
 
+from tests.cli_anatomies import a_presence
 from tests.integration import test_cli_fakes as fakes
+from tests.verdict_factories import (
+    a_bare_verdict_view,
+    a_verdict_view,
+    no_misses,
+    some_misses,
+)
 from tracer.cli.jsonview import doctor_json, ingest_json, sessions_json, sources_json
+from tracer.cli.jsonview_anatomy import presence_json
+from tracer.cli.jsonview_compare import comparison_json
 from tracer.cli.jsonview_request import detail_json, requests_json
+from tracer.cli.jsonview_verdict import explain_json, misses_json
 from tracer.cli.output import json_text
+from tracer.model.compare_views import ChangeView, HunksAsked, HunksView
+from tracer.model.comparison import Op
 from tracer.model.source import SkipKind
+from tracer.model.verdict import Certainty, Result
 from tracer.model.views import SessionPage
+from tracer.service.comparing import Compared, hunks_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "json.md"
-COMMANDS = ("ingest", "sessions", "requests", "show", "sources", "doctor")
+COMMANDS = (
+    "ingest", "sessions", "requests", "presence", "show", "explain", "misses", "diff", "sources",
+    "doctor",
+)  # fmt: skip
 
 # What others rely on. More keys may be added, none renamed.
 REQUIRED = {
@@ -40,6 +57,18 @@ REQUIRED = {
     "show blocks[]": "index tier message_index block_index role kind section reminders chars "
     "tokens wire_hash marker source_ref text",
     "show blocks[].tokens": "bpe estimate calibrated",
+    "presence": "schema session_id lanes",
+    "presence lanes[].rows[]": "group name runs",
+    "explain": "schema key verdict",
+    "explain verdict": "result baseline baseline_reason expected_read actual_read missed_tokens "
+    "avoidable_tokens cost causes also checked_equal not_verifiable convention",
+    "explain verdict.causes[]": "code subtype certainty tier block_index message_index section "
+    "reminder char_offset token_offset summary before after fix",
+    "misses": "schema misses causes rebilled_tokens",
+    "diff": "schema a b common first_divergence changes",
+    "diff common": "blocks chars tokens",
+    "diff first_divergence": "tier index message_index char_offset token_offset",
+    "diff changes[]": "op tier a_index b_index label hunks",
 }
 
 
@@ -55,17 +84,36 @@ def outputs(command: str) -> list[Any]:
         case "requests":
             requests = (fakes.a_request(), fakes.a_bare_request())
             values = [requests_json("sess_demo", requests)]
+        case "presence":
+            values = [presence_json(a_presence())]
         case "show":
             values = [
                 detail_json(fakes.a_detail(), with_text=True),
                 detail_json(fakes.a_detail(), with_text=False),
                 detail_json(fakes.a_bare_detail(), with_text=True),
             ]
+        case "explain":
+            values = [explain_json(v) for v in (a_verdict_view(), a_bare_verdict_view())]
+        case "misses":
+            values = [
+                misses_json(some_misses(), "sess_demo", 1_000),
+                misses_json(no_misses(), "", None),
+            ]
+        case "diff":
+            values = [
+                comparison_json(made.view, [inside(made, change) for change in made.view.changes])
+                for made in (fakes.a_comparison(), fakes.a_bare_comparison())
+            ]
         case "sources":
             values = [sources_json([fakes.a_source()])]
         case _:
             values = [doctor_json(fakes.a_report())]
     return [json.loads(json_text(value)) for value in values]
+
+
+def inside(compared: Compared, change: ChangeView) -> HunksView:
+    """The hunks of a change."""
+    return hunks_of(compared, change.index, HunksAsked())
 
 
 class Page:
@@ -199,6 +247,23 @@ def test_skip_kinds_are_documented() -> None:
         if line.startswith("| `kind` | string | `not-json`")
     )
     assert set(re.findall(r"`([a-z-]+)`", row)) == {"kind", *SkipKind}
+
+
+def test_results_and_certainties_are_documented() -> None:
+    text = PAGE.read_text()
+    verdict = text.partition("### Verdict")[2]
+    row = next(line for line in verdict.splitlines() if line.startswith("| `result`"))
+    assert {*Result} <= set(re.findall(r"`([a-z_]+)`", row))
+    cause = text.partition("### Cause")[2]
+    row = next(line for line in cause.splitlines() if line.startswith("| `certainty`"))
+    assert set(re.findall(r"`([a-z]+)`", row)) == {"certainty", *Certainty}
+
+
+def test_operations_are_documented() -> None:
+    row = next(
+        line for line in PAGE.read_text().splitlines() if line.startswith("| `changes[].op`")
+    )
+    assert set(re.findall(r"`([a-z]+)`", row)) == set(Op)
 
 
 def test_unknown_is_null_and_text_comes_only_when_asked_for() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from sqlite_utils.db import Database
 
+from tests.homes import fill
 from tests.samples import SAMPLES
 from tracer import service
 from tracer.errors import NewerStoreError, StoreError
@@ -23,6 +24,8 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "database.md"
 GROWING = frozenset(
     {"requests", "nodes", "blocks", "block_texts", "block_tokens", "log_events", "markers"}
     | {"response_blocks", "request_sources", "context_sections", "context_usage", "params"}
+    | {"usage_rows", "turn_rows", "tool_rows", "messages", "parts", "session_records", "todos"}
+    | {"verdicts"}
 )
 STEPS = [step.name for step in migrations.pending(Database(memory=True))]
 
@@ -30,8 +33,10 @@ STEPS = [step.name for step in migrations.pending(Database(memory=True))]
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A database with all samples in it."""
-    path = tmp_path_factory.mktemp("filled") / "tracer.db"
+    folder = tmp_path_factory.mktemp("filled")
+    path = folder / "tracer.db"
     service.ingest(path, [str(SAMPLES)], count_tokens=False)
+    fill(path, folder / "home")
     return path
 
 
@@ -298,7 +303,7 @@ def test_times_are_iso_8601_with_milliseconds(connection: sqlite3.Connection) ->
 
 def test_the_examples_of_the_page_work(connection: sqlite3.Connection) -> None:
     examples = re.findall(r"^```sql\n(.+?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
-    assert len(examples) == 3
+    assert len(examples) == 4
     for example in examples:
         assert connection.execute(example).fetchall(), example
 
@@ -374,6 +379,15 @@ def test_the_list_of_sessions_is_read_without_a_full_scan(
 ) -> None:
     assert Service(filled).sessions().total > 10
     Service(filled).sessions("parser")
+    assert plan_of(connection, asked) == {}
+
+
+def test_a_story_is_read_without_a_full_scan(
+    filled: Path, connection: sqlite3.Connection, asked: list[str]
+) -> None:
+    sql = "SELECT session_id FROM v_turns GROUP BY 1 ORDER BY count(*) DESC LIMIT 1"
+    (session,) = connection.execute(sql).fetchone()
+    assert Service(filled).story(session).tools
     assert plan_of(connection, asked) == {}
 
 

@@ -3,9 +3,15 @@
 from dataclasses import replace
 from pathlib import Path
 
+from tests.cli_anatomies import REMINDER, SECTION, a_bare_anatomy, a_presence, an_anatomy
+from tests.comparisons import HEAD, ComparingFake, edited
+from tests.comparisons import a_comparison as compared
+from tests.unit.test_compare_builders import a_gap, a_note, a_prompt, a_system, a_text, a_tool
+from tests.verdict_factories import a_brief
 from tracer.errors import NotFoundError
+from tracer.model.anatomy_views import McsStateView, Presence
 from tracer.model.events import Status, WindowKind
-from tracer.model.prompt import Kind, Marker, Part, Tier
+from tracer.model.prompt import Kind, Marker, Part, Prompt, Tier
 from tracer.model.source import SourceRef
 from tracer.model.usage import Convention, Usage
 from tracer.model.views import (
@@ -30,7 +36,7 @@ from tracer.model.views import (
     SourceView,
     UsageTotals,
 )
-from tracer.service import Service
+from tracer.service.comparing import Compared
 
 AT_MS = 1_772_356_502_118  # 2026-03-01T09:15:02.118Z
 REF = SourceRef("logs/demo.jsonl", 2, 5120)
@@ -58,6 +64,11 @@ def a_session(session_id: str = "sess_demo") -> SessionSummary:
         observed_windowed=0,
         observed_metadata=0,
         parent_session_id="sess_parent",
+        misses=1,
+        missed_tokens=0,
+        avoidable_tokens=41_216,
+        rebilled_tokens=41_216,
+        corrected_rate=0.97,
     )
 
 
@@ -74,6 +85,11 @@ def a_bare_session() -> SessionSummary:
         lanes=(),
         usage=UsageTotals(),
         parent_session_id="",
+        misses=None,
+        missed_tokens=None,
+        avoidable_tokens=None,
+        rebilled_tokens=None,
+        corrected_rate=None,
     )
 
 
@@ -111,13 +127,13 @@ def a_request(seq: int = 1, session_id: str = "sess_demo") -> RequestSummary:
         usage=Usage(1000, 200, 800, 5, 40, 7, Convention.INCLUSIVE, "As declared.", '{"in":1000}'),
         markers=(MARKER,),
         tools=("Read",),
-        sections=(SectionView("identity", "Agent", "system", "stable", 410, 99, 103, 0),),
-        reminders=(
-            ReminderView("date", "reminder", 1, ("clock",)),
-            ReminderView("todo", "inline", 2),
-        ),
-        mcs=(McsView(1, ("date",)),),
+        sections=(SECTION,),
+        reminders=(REMINDER, ReminderView("todo", "inline", 2)),
+        mcs=(McsView(1, ("date",), 42, "77ab", 1),),
+        variant="subagent",
+        mcs_state=McsStateView("on", "Message 1 is a system message behind the prefix.", 1),
         source=REF,
+        verdict=a_brief(),
     )
 
 
@@ -152,6 +168,9 @@ def a_bare_request(session_id: str = "sess_bare") -> RequestSummary:
         sections=(SectionView("memory", "", "", "", None, None, None, None),),
         reminders=(),
         mcs=(),
+        variant="",
+        mcs_state=None,
+        verdict=None,
     )
 
 
@@ -182,6 +201,9 @@ def a_block(index: int = 0, text: str | None = "You are a demo agent.") -> Block
         first_seen=REF,
         extra_json='{"id": "x"}',
         text=text,
+        section="identity",
+        sections=("identity",),
+        reminders=("date",),
     )
 
 
@@ -200,6 +222,9 @@ def a_bare_block(index: int = 1) -> BlockView:
         first_seen=None,
         extra_json="",
         span_messages=3,
+        section="",
+        sections=(),
+        reminders=(),
     )
 
 
@@ -235,6 +260,7 @@ def a_detail(request: RequestSummary | None = None) -> RequestDetail:
         next_key="sess_demo-3",
         baseline_key="sess_demo-1",
         common_blocks=2,
+        anatomy=an_anatomy(),
     )  # fmt: skip
 
 
@@ -258,6 +284,7 @@ def a_bare_detail() -> RequestDetail:
         next_key="",
         baseline_key="",
         common_blocks=None,
+        anatomy=a_bare_anatomy(),
     )
 
 
@@ -317,11 +344,33 @@ def a_report() -> DoctorReport:
     )
 
 
-class FakeService(Service):
+def a_comparison() -> Compared:
+    """Two requests of which everything is known: every operation, moved markers, and limits."""
+    tail = (a_text("user", "Fix it."), a_note("Todo: one"), a_text("assistant", "Done."))
+    a = a_prompt(*HEAD, *tail, a_gap(2), a_text("user", "Go on."), marked=(2,))
+    moved = (a_tool("Read"), a_tool("Grep"), a_system("You are a demo agent.\u200b\nModel: large"))
+    array = replace(tail[0], shape="array")
+    b = a_prompt(
+        *moved, array, *reversed(tail[1:]), a_gap(3), a_text("user", "Go on."), marked=(3,)
+    )
+    other = replace(a_request(2), model_id="demo-other")
+    return compared((a_request(1), a), (other, b), baseline_key="sess_demo-1")
+
+
+def a_bare_comparison() -> Compared:
+    """Two requests of which one has no prompt."""
+    return compared((a_bare_request(), Prompt(())), (a_request(2), edited()[1]))
+
+
+class FakeService(ComparingFake):
     """Two sessions of the builders above. `sources` shows one skipped line, `source` both."""
 
     def __init__(self, db_path: Path = Path("fake.db")) -> None:
         self.db_path = db_path
+        self.comparisons = {
+            ("sess_demo-1", "sess_demo-2"): a_comparison(),
+            ("sess_bare-1", "sess_demo-2"): a_bare_comparison(),
+        }
         self.asked: list[tuple[str, object]] = []
 
     def sessions(self, text: str = "", *, limit: int = 100, offset: int = 0) -> SessionPage:
@@ -360,6 +409,11 @@ class FakeService(Service):
         if key not in ("sess_demo-1", "sess_demo-2"):
             raise NotFoundError(f"There is no request {key}.")
         return a_detail()
+
+    def presence(self, session_id: str) -> Presence:
+        """Two rows in one lane, none in another."""
+        self.asked.append(("presence", session_id))
+        return a_presence(session_id)
 
     def sources(self) -> tuple[SourceView, ...]:
         """One file."""

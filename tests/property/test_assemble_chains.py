@@ -10,7 +10,6 @@ from tracer.assemble.chains import (
     PARTS,
     ChainNode,
     PathWalker,
-    labelled_blocks,
     path_sums,
     unlink,
 )
@@ -18,14 +17,12 @@ from tracer.model.prompt import Part
 
 ROLES = ("", "system", "user", "assistant", "tool")
 SIZES = st.integers(0, 99)
-LISTED = (Part.CONTEXT, Part.REMINDER, Part.MCS)
 
 
 class Tree(NamedTuple):
     """Nodes with parents before their children, and each block's own estimate and characters."""
 
     nodes: list[ChainNode]
-    labels: dict[int, str]
     own: dict[int, tuple[int, int]]
 
     def path(self, tip: int | None) -> list[ChainNode]:
@@ -40,7 +37,7 @@ class Tree(NamedTuple):
 @st.composite
 def trees(draw: st.DrawFn, max_nodes: int = 24) -> Tree:
     """Several roots, several tips; mostly a node follows the one before, so paths are long."""
-    tree = Tree([], {}, {})
+    tree = Tree([], {})
     sums: dict[int | None, tuple[int, int]] = {None: (0, 0)}
     for id_ in range(1, draw(st.integers(1, max_nodes)) + 1):
         parents = [None, *range(1, id_), *[id_ - 1] * id_] if id_ > 1 else [None]
@@ -48,7 +45,6 @@ def trees(draw: st.DrawFn, max_nodes: int = 24) -> Tree:
         chars, estimate = tree.own[id_] = draw(SIZES), draw(SIZES)
         sums[id_] = sums[parent][0] + chars, sums[parent][1] + estimate
         block = 100 + id_
-        tree.labels[block] = draw(st.sampled_from(["", "Read", "todo"]))
         tree.nodes.append(
             ChainNode(
                 id_,
@@ -67,8 +63,7 @@ def trees(draw: st.DrawFn, max_nodes: int = 24) -> Tree:
 
 @given(trees())
 def test_sums_are_those_of_the_whole_path(tree: Tree) -> None:
-    asked = labelled_blocks(tree.nodes)
-    for tip, sums in path_sums(tree.nodes, {b: tree.labels[b] for b in asked}).items():
+    for tip, sums in path_sums(tree.nodes).items():
         whole = tree.path(tip)
         tokens = [tree.own[n.id][1] if n.bpe_tokens is None else n.bpe_tokens for n in whole]
         assert sums.depth == len(whole)
@@ -82,16 +77,16 @@ def test_sums_are_those_of_the_whole_path(tree: Tree) -> None:
         assert sums.uncounted == sum(n.bpe_tokens is None and n.part != Part.GAP for n in whole)
         starts = [n.role for n in whole if n.message_index is not None and n.block_index == 0]
         assert sums.roles == {role: starts.count(role) for role in ROLES if role and role in starts}
-        names = [tree.labels[n.block_id] for n in whole if n.part == Part.TOOLS]
-        assert unlink(sums.tools) == [name for name in names if name]
-        assert unlink(sums.marks) == [
-            (n.part, n.message_index, tree.labels[n.block_id]) for n in whole if n.part in LISTED
-        ]
+        of_tools = [n for n in whole if n.message_index is None or n.part == Part.TOOLS]
+        listed = [n.block_id for n in of_tools if n.part in (Part.TOOLS, Part.GAP)]
+        assert unlink(sums.tools) == listed
+        hidden = any(n.part == Part.GAP and n.message_index is not None for n in whole)
+        assert sums.whole is not hidden
 
 
 @given(trees(), st.lists(st.integers(0, 1_000), max_size=12))
 def test_the_walker_shares_what_two_whole_paths_share(tree: Tree, steps: list[int]) -> None:
-    walker = PathWalker(path_sums(tree.nodes, {}))
+    walker = PathWalker(path_sums(tree.nodes))
     before: list[ChainNode] = []
     for step in steps:
         now = tree.path(step % len(tree.nodes) + 1)

@@ -358,11 +358,13 @@ def test_an_unproven_prefix_is_not_blamed_on_the_provider() -> None:
     assert low.causes[0].code == "SERVER_SIDE"  # it stopped before what is not proven
 
 
-def test_a_recovery_without_a_write_proves_the_prefix() -> None:
-    before, now = call("a", 0, 60_000, 55_000), call("b", 9, 61_000, 29_952)
+def test_a_recovery_without_a_write_proves_the_prefix_where_writes_are_billed() -> None:
     unproven = appended(60_000, 61_000, unverified_from_tokens=12_000)
-    history = History(later=call("c", 20, 62_000, 60_992), later_extends=True)
-    assert judge(now, before, unproven, history).causes[0].code == "SERVER_SIDE"
+    for of, code in ((CLAUDE, "SERVER_SIDE"), (GLM, "UNKNOWN")):
+        before = call("a", 0, 60_000, 55_000, 5_000, of, markers=None)
+        now = call("b", 9, 61_000, 29_952, 0, of, markers=None)
+        history = History(later=call("c", 20, 62_000, 60_992, 0, of), later_extends=True)
+        assert judge(now, before, unproven, history).causes[0].code == code
 
 
 def test_without_a_comparison_the_provider_is_not_blamed() -> None:

@@ -2,6 +2,9 @@
 
 from typing import NamedTuple
 
+from tracer.anatomy.mcs import McsState, McsVerdict, verdict
+from tracer.anatomy.messages import BlockReading, Sort
+from tracer.anatomy.reminders import ReminderSpan
 from tracer.assemble.chains import (
     EMPTY,
     PARTS,
@@ -9,10 +12,10 @@ from tracer.assemble.chains import (
     Link,
     PathWalker,
     Sums,
-    labelled_blocks,
     path_sums,
     unlink,
 )
+from tracer.assemble.marked import GAP_AT_HEAD
 from tracer.model.prompt import Part
 
 
@@ -26,7 +29,6 @@ class Made(NamedTuple):
     tokens: int | None = 10
     block: int = 0
     role: str = "user"
-    label: str = ""
 
 
 def nodes_of(*made: Made) -> list[ChainNode]:
@@ -45,7 +47,7 @@ def nodes_of(*made: Made) -> list[ChainNode]:
 
 
 def sums_of(*made: Made) -> dict[int, Sums]:
-    return path_sums(nodes_of(*made), {100 + m.id: m.label for m in made if m.label})
+    return path_sums(nodes_of(*made))
 
 
 def per_part(values: list[int]) -> dict[Part, int]:
@@ -53,14 +55,14 @@ def per_part(values: list[int]) -> dict[Part, int]:
 
 
 def test_no_nodes_have_no_sums() -> None:
-    assert path_sums([], {}) == {}
+    assert path_sums([]) == {}
     assert (EMPTY.depth, EMPTY.total_tokens, EMPTY.roles) == (0, 0, {})
     assert len(EMPTY.blocks) == len(EMPTY.chars) == len(EMPTY.tokens) == len(PARTS)
 
 
 def test_a_path_is_summed_per_part() -> None:
     sums = sums_of(
-        Made(1, None, Part.TOOLS, None, 100, role="", label="Read"),
+        Made(1, None, Part.TOOLS, None, 100, role=""),
         Made(2, 1, Part.SYSTEM, 0, 50, role="system"),
         Made(3, 2, Part.HISTORY, 1, 7),
         Made(4, 3, Part.HISTORY, 2, 8, role="assistant"),
@@ -111,39 +113,71 @@ def test_a_count_of_zero_is_a_count() -> None:
     assert (sums.total_tokens, sums.uncounted) == (0, 0)
 
 
-LABELLED = (
-    Made(1, None, Part.TOOLS, None, label="Read"),
-    Made(2, 1, Part.TOOLS, None, label="Bash"),
-    Made(3, 2, Part.HISTORY, 0, label="not asked for"),
-    Made(4, 3, Part.REMINDER, 1, label="todo"),
-    Made(5, 4, Part.MCS, 2, label="mode"),
-    Made(6, 5, Part.CONTEXT, 3),
+NOTE = BlockReading((ReminderSpan("todo_reminder", 18, 40),))
+TOLD = (
+    Made(1, None, Part.TOOLS, None),
+    Made(2, 1, Part.TOOLS, None),
+    Made(3, 2, Part.SYSTEM, 0, role="system"),
+    Made(4, 3, Part.HISTORY, 1),
+    Made(5, 4, Part.HISTORY, 2, role="assistant"),
+    Made(6, 5, Part.REMINDER, 3),
+    Made(7, 6, Part.HISTORY, 3, block=1),
+    Made(8, 6, Part.MCS, 4, role="system"),
 )
+READINGS = {106: NOTE, 108: BlockReading((ReminderSpan("runtime_mode", 0, 9),))}
 
 
-def test_tool_names_and_marks_are_listed_in_order() -> None:
-    sums = sums_of(*LABELLED)
-    assert unlink(sums[6].tools) == ["Read", "Bash"]
-    assert unlink(sums[6].marks) == [
-        (Part.REMINDER, 1, "todo"),
-        (Part.MCS, 2, "mode"),
-        (Part.CONTEXT, 3, ""),
-    ]
-    assert unlink(sums[3].marks) == []
+def test_tools_and_messages_that_say_something_are_listed_in_order() -> None:
+    sums = path_sums(nodes_of(*TOLD), READINGS)
+    assert unlink(sums[8].tools) == [101, 102]
+    assert unlink(sums[5].marks) == []
+    wrapped, system_text = unlink(sums[8].marks)
+    assert (wrapped.message_index, wrapped.first_index, wrapped.blocks) == (3, 5, (106,))
+    assert wrapped.reading.sort is Sort.WRAPPED and wrapped.steps == 1
+    assert (system_text.message_index, system_text.first_index) == (4, 6)
+    assert system_text.reading.sort is Sort.MCS
 
 
-def test_only_blocks_that_are_listed_need_a_label() -> None:
-    assert labelled_blocks(nodes_of(*LABELLED)) == [101, 102, 104, 105, 106]
+def test_a_message_is_taken_as_a_whole_wherever_it_ends() -> None:
+    """One block of it is a tag pair; with the other beside it, it is what a user said."""
+    sums = path_sums(nodes_of(*TOLD), READINGS)
+    assert len(unlink(sums[6].marks)) == 1
+    assert unlink(sums[7].marks) == []
+    assert sums[7].before == sums[6].before == sums[5].stand
 
 
-def test_a_tool_without_a_name_is_not_listed() -> None:
-    assert unlink(sums_of(Made(1, None, Part.TOOLS, None))[1].tools) == []
+def test_a_users_message_that_names_a_plugin_is_listed() -> None:
+    (mark,) = unlink(path_sums(nodes_of(*TOLD), {104: BlockReading()}, {104})[5].marks)
+    assert (mark.message_index, mark.reading.sort, mark.reading.spans) == (1, Sort.USER, ())
+
+
+def test_the_fold_stands_where_a_walk_over_the_messages_ends() -> None:
+    sums = path_sums(nodes_of(*TOLD), READINGS)
+    assert verdict(sums[5].stand).state is McsState.UNDECIDABLE
+    assert verdict(sums[8].stand) == McsVerdict(
+        McsState.ON, "Message 4 is a system message behind the prefix.", 4
+    )
+
+
+def test_the_head_ends_with_the_last_leading_system_message() -> None:
+    sums = path_sums(nodes_of(*TOLD), READINGS)
+    assert [sums[i].head for i in (2, 3, 8)] == [0, 3, 3]
+    hidden = sums_of(Made(1, part=Part.GAP), Made(2, 1, Part.HISTORY, 1))
+    assert (hidden[2].head, hidden[2].whole) == (GAP_AT_HEAD, False)
+    assert sums[8].whole
+
+
+def test_a_gap_for_unknown_tools_hides_no_message() -> None:
+    sums = sums_of(Made(1, None, Part.GAP, None, role=""), Made(2, 1, Part.HISTORY, 0))
+    assert unlink(sums[2].tools) == [101]
+    assert (sums[2].whole, sums[2].head) == (True, 0)
 
 
 def test_lists_share_their_beginning() -> None:
-    sums = sums_of(*LABELLED)
-    assert sums[2].tools == Link("Bash", sums[1].tools)
-    assert sums[6].tools is sums[2].tools
+    sums = path_sums(nodes_of(*TOLD), READINGS)
+    assert sums[2].tools == Link(102, sums[1].tools)
+    assert sums[8].tools is sums[2].tools
+    assert sums[8].marks is not None and sums[8].marks.before is sums[6].marks
 
 
 def test_the_walker_finds_the_deepest_shared_node() -> None:

@@ -131,11 +131,21 @@ def read_message(blocks: Sequence[PlacedBlock], cache: BlockCache) -> MessageRea
     """
     first = blocks[0].block
     readings = [cache.read(placed) for placed in blocks]
-    sort = _sort(first, readings)
+    sort = sort_of(
+        first.role,
+        readings,
+        gap=first.kind is Kind.GAP,
+        prefix=first.tier is Tier.SYSTEM,
+    )
+    return message_of(sort, readings)
+
+
+def message_of(sort: Sort, readings: Sequence[BlockReading]) -> MessageReading:
+    """The reading of a message of this sort, from those of its blocks in order."""
     looks = [PlacedLook(i, look) for i, r in enumerate(readings) for look in r.unverified]
     spans = [PlacedSpan(i, span) for i, r in enumerate(readings) for span in r.spans]
     if sort is Sort.TOOL:
-        spans, dropped = _split(spans, lambda p: p.block_index == len(blocks) - 1)
+        spans, dropped = _split(spans, lambda p: p.block_index == len(readings) - 1)
     elif sort in (Sort.WRAPPED, Sort.MCS):
         dropped = []
     else:
@@ -145,20 +155,24 @@ def read_message(blocks: Sequence[PlacedBlock], cache: BlockCache) -> MessageRea
     return MessageReading(sort, tuple(spans), tuple(looks))
 
 
-def _sort(first: Block, readings: Sequence[BlockReading]) -> Sort:
-    if first.kind is Kind.GAP:
+def sort_of(
+    role: str, readings: Sequence[BlockReading], *, gap: bool = False, prefix: bool = False
+) -> Sort:
+    """What a message is, by its role and the readings of its blocks. `gap` tells that it stands for
+    unknown ones, `prefix` that it is one of the leading system messages."""
+    if gap:
         return Sort.GAP
-    if first.tier is Tier.SYSTEM:
+    if prefix:
         return Sort.SYSTEM
-    if first.role == "system":
+    if role == "system":
         return Sort.MCS
-    if first.role == "user":
+    if role == "user":
         if all(r.spans for r in readings):
             return Sort.WRAPPED
         return Sort.REPLY if readings[0].reply else Sort.USER
-    if first.role == "assistant":
+    if role == "assistant":
         return Sort.ASSISTANT
-    return Sort.TOOL if first.role == "tool" else Sort.OTHER
+    return Sort.TOOL if role == "tool" else Sort.OTHER
 
 
 def _split(

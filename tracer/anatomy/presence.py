@@ -10,9 +10,10 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import groupby
 from typing import NamedTuple
 
-from tracer.anatomy.prompt import PromptAnatomy
+from tracer.anatomy.prompt import McsMessage, PlacedReminder, PlacedSection, PromptAnatomy
 from tracer.hashing import digest
 from tracer.model.prompt import Kind, Prompt, Tier
 
@@ -49,6 +50,15 @@ class Request(NamedTuple):
     complete: bool = True
 
 
+class Groups(NamedTuple):
+    """The items of one request by kind."""
+
+    tools: Request
+    sections: Request
+    reminders: Request
+    mcs: Request
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
     """The same cell in requests `first` to `last`, counted from 0, both included."""
@@ -69,12 +79,55 @@ class PresenceRow:
 def presence_cells(requests: Iterable[Request]) -> Iterator[list[tuple[str, Cell]]]:
     """For each request the cells of the keys that it carries, in order, then of those that are gone
     or unseen. A key that stays away has a cell only where it goes."""
-    last: dict[str, Item] = {}
-    away: set[str] = set()
-    order: list[str] = []
+    fold = _Fold()
     for request in requests:
-        items = _unique(request.items)
-        moved = _moved(order, list(items), last.keys() - away)
+        yield fold.cells(request)
+
+
+def presence_rows(requests: Iterable[Request]) -> tuple[PresenceRow, ...]:
+    """The rows of the matrix: keys in the order of their first appearance, equal cells that follow
+    each other put together.
+
+    A request that is given as the same object as the one before costs nothing: from the second
+    time on its cells stay what they are.
+    """
+    runs: dict[str, list[Run]] = {}
+    fold, index = _Fold(), 0
+    for _, same in groupby(requests, key=id):
+        stretch = list(same)
+        end = index + len(stretch)
+        _extend(runs, fold.cells(stretch[0]), index, index)
+        if len(stretch) > 1:
+            _extend(runs, fold.cells(stretch[0]), index + 1, end - 1)
+        index = end
+    return tuple(PresenceRow(key, tuple(own)) for key, own in runs.items())
+
+
+def _extend(
+    runs: dict[str, list[Run]], cells: Iterable[tuple[str, Cell]], first: int, last: int
+) -> None:
+    """Add the cells of requests `first` to `last`, which are the same for each of them."""
+    for key, cell in cells:
+        own = runs.setdefault(key, [])
+        if own and own[-1].cell is cell and own[-1].last == first - 1:
+            own[-1] = Run(cell, own[-1].first, last)
+        else:
+            own.append(Run(cell, first, last))
+
+
+class _Fold:
+    """What was last known of each key."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, Item] = {}
+        self._away: set[str] = set()
+        self._order: list[str] = []
+
+    def cells(self, request: Request) -> list[tuple[str, Cell]]:
+        """The cells of the next request."""
+        last, away = self._last, self._away
+        items = dict(zip(numbered(request.items), request.items, strict=True))
+        moved = _moved(self._order, list(items), last.keys() - away)
         cells = []
         for key, item in items.items():
             before = None if key in away else last.get(key)
@@ -86,33 +139,18 @@ def presence_cells(requests: Iterable[Request]) -> Iterator[list[tuple[str, Cell
             away.update(missing)
         away.difference_update(items)
         last.update(items)
-        order = list(items)
-        yield cells
+        self._order = list(items)
+        return cells
 
 
-def presence_rows(requests: Iterable[Request]) -> tuple[PresenceRow, ...]:
-    """The rows of the matrix: keys in the order of their first appearance, equal cells that follow
-    each other put together."""
-    runs: dict[str, list[Run]] = {}
-    for index, cells in enumerate(presence_cells(requests)):
-        for key, cell in cells:
-            own = runs.setdefault(key, [])
-            if own and own[-1].cell is cell and own[-1].last == index - 1:
-                own[-1] = Run(cell, own[-1].first, index)
-            else:
-                own.append(Run(cell, index, index))
-    return tuple(PresenceRow(key, tuple(own)) for key, own in runs.items())
-
-
-def _unique(items: Sequence[Item]) -> dict[str, Item]:
-    """The items by key; what shares a key is told apart by a number."""
-    out: dict[str, Item] = {}
+def numbered(items: Iterable[Item]) -> list[str]:
+    """The keys of items in a matrix; what shares a key is told apart by a number."""
+    keys: list[str] = []
     counts: dict[str, int] = {}
     for item in items:
         count = counts[item.key] = counts.get(item.key, 0) + 1
-        key = item.key if count == 1 else f"{item.key} ({count})"
-        out[key] = item
-    return out
+        keys.append(item.key if count == 1 else f"{item.key} ({count})")
+    return keys
 
 
 def _cell(before: Item | None, item: Item, out_of_order: bool) -> Cell:
@@ -155,36 +193,58 @@ def _longest_increasing(values: Sequence[int]) -> list[int]:
 
 
 def items_of(prompt: Prompt, anatomy: PromptAnatomy) -> Request:
-    """The items of a prompt: its tools, sections, reminder sources and MCS messages.
+    """The items of a prompt: its tools, sections, reminder sources and MCS messages."""
+    groups = groups_of(prompt, anatomy)
+    return Request([item for group in groups for item in group.items], not anatomy.gaps)
 
-    A reminder source is one item, whatever the number of its notes: its content is all of them, so
-    one more note changes it, and it moves where it changes its carrier (tag, system text). Notes
-    that a tool may have printed are left out. An MCS message is known by its place in the list.
-    """
-    tools = [
-        Item(f"tool {b.block.name}", b.wire_hash.hex())
-        for b in prompt.blocks
-        if b.block.tier is Tier.TOOLS and b.block.kind is not Kind.GAP
-    ]
-    sections = [
-        Item(f"section {s.source}", s.content_hash, str(s.message_index)) for s in anatomy.sections
-    ]
+
+def groups_of(prompt: Prompt, anatomy: PromptAnatomy) -> Groups:
+    """The items of a prompt by kind. Groups never mix: the rows of a group can be made alone."""
+    whole = not anatomy.gaps
+    tools = [b for b in prompt.blocks if b.block.tier is Tier.TOOLS]
+    known = [(b.block.name, b.wire_hash) for b in tools if b.block.kind is not Kind.GAP]
+    return Groups(
+        tools=Request(tool_items(known), len(known) == len(tools)),
+        sections=Request(section_items(anatomy.sections), whole),
+        reminders=Request(reminder_items(anatomy.reminders), whole),
+        mcs=Request(mcs_items(anatomy.mcs_messages), whole),
+    )
+
+
+def tool_items(tools: Iterable[tuple[str, bytes]]) -> tuple[Item, ...]:
+    """The items of tools, given as name and hash."""
+    return tuple(Item(f"tool {name}", wire_hash.hex()) for name, wire_hash in tools)
+
+
+def section_items(sections: Iterable[PlacedSection]) -> tuple[Item, ...]:
+    """The items of sections: each moves where it stands in another message."""
+    return tuple(
+        Item(f"section {s.source}", s.content_hash, str(s.message_index)) for s in sections
+    )
+
+
+def reminder_items(reminders: Iterable[PlacedReminder]) -> tuple[Item, ...]:
+    """One item a source, whatever the number of its notes: its content is all of them, so one more
+    note changes it, and it moves where it changes its carrier (tag, system text). Notes that a tool
+    may have printed are left out."""
     notes: dict[str, tuple[list[str], list[str]]] = {}
-    for reminder in anatomy.reminders:
+    for reminder in reminders:
         if reminder.counted:
             contents, carriers = notes.setdefault(reminder.source, ([], []))
             contents.append(reminder.content_hash)
             carriers.append(reminder.via)
-    reminders = [
+    return tuple(
         Item(
             f"reminder {source}",
             digest(",".join(contents).encode()).hex(),
             "+".join(dict.fromkeys(carriers)),
         )
         for source, (contents, carriers) in notes.items()
-    ]
-    mcs = [
-        Item(f"mcs {m.message_index}", m.content_hash, str(m.message_index))
-        for m in anatomy.mcs_messages
-    ]
-    return Request((*tools, *sections, *reminders, *mcs), not anatomy.gaps)
+    )
+
+
+def mcs_items(messages: Iterable[McsMessage]) -> tuple[Item, ...]:
+    """The items of MCS messages: each is known by its place in the list."""
+    return tuple(
+        Item(f"mcs {m.message_index}", m.content_hash, str(m.message_index)) for m in messages
+    )

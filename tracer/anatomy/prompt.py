@@ -158,8 +158,9 @@ class PromptAnatomy:
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
-    """A message of the prompt with its reading and where the fold stood before it."""
+class ReadMessage:
+    """A message of the prompt with its reading and where the fold stood before it. Blocks need
+    their texts, and nothing of their place but where they stand in the message."""
 
     index: int
     blocks: tuple[PlacedBlock, ...]
@@ -177,19 +178,19 @@ def anatomy_of(prompt: Prompt, context: AnatomyContext | None = None) -> PromptA
     messages, final = _fold(prompt, context.cache)
     state = verdict(final)
     settled = [(m, settle(m.reading, m.before, state.state)) for m in messages]
-    settled = _with_plugins(settled)
-    layout = _layout(messages)
-    reminders = tuple(r for m, spans in settled for r in _placed_reminders(m, spans))
+    settled = with_plugins(settled)
+    layout = layout_of_messages(messages)
+    reminders = tuple(r for m, spans in settled for r in placed_reminders(m, spans))
     sections = (
-        *_system_sections(messages, layout, context.known),
-        *_meta_sections(settled, context.known),
+        *system_sections(messages, layout, context.known),
+        *attachment_sections(settled, context.known),
     )
     return PromptAnatomy(
         variant=layout.variant,
         variant_evidence=layout.evidence,
         sections=sections,
         reminders=reminders,
-        mcs_messages=tuple(_mcs_message(m, s) for m, s in settled if m.reading.sort is Sort.MCS),
+        mcs_messages=tuple(mcs_message(m, s) for m, s in settled if m.reading.sort is Sort.MCS),
         demoted=tuple(_demoted(settled)) if state.state is McsState.ON else (),
         incoming=tuple(
             IncomingText(m.index, "subagent_reply")
@@ -209,26 +210,26 @@ def anatomy_of(prompt: Prompt, context: AnatomyContext | None = None) -> PromptA
     )
 
 
-def _fold(prompt: Prompt, cache: BlockCache) -> tuple[list[_Read], Stand]:
+def _fold(prompt: Prompt, cache: BlockCache) -> tuple[list[ReadMessage], Stand]:
     stand, out = START, []
     placed = (b for b in prompt.blocks if b.message_index is not None)
     for index, group in groupby(placed, key=lambda b: b.message_index):
         assert index is not None
         blocks = tuple(group)
         reading = read_message(blocks, cache)
-        out.append(_Read(index, blocks, reading, stand))
+        out.append(ReadMessage(index, blocks, reading, stand))
         stand = step(stand, reading, index)
     return out, stand
 
 
-def _message_count(messages: Sequence[_Read]) -> int:
+def _message_count(messages: Sequence[ReadMessage]) -> int:
     if not messages:
         return 0
     last = messages[-1]
     return last.index + (last.blocks[0].block.span_messages if last.reading.sort is Sort.GAP else 1)
 
 
-def _with_plugins(settled: list[tuple[_Read, Spans]]) -> list[tuple[_Read, Spans]]:
+def with_plugins(settled: list[tuple[ReadMessage, Spans]]) -> list[tuple[ReadMessage, Spans]]:
     """Name the notes that answer a `plugin://` reference of the user (`tracer.anatomy.plugins`)."""
     texts = [tuple(b.block.text for b in m.blocks) for m, _ in settled]
     sorts = [m.reading.sort for m, _ in settled]
@@ -236,7 +237,8 @@ def _with_plugins(settled: list[tuple[_Read, Spans]]) -> list[tuple[_Read, Spans
     return [(m, spans) for (m, _), spans in zip(settled, changed, strict=True)]
 
 
-def _placed_reminders(message: _Read, spans: Spans) -> Iterator[PlacedReminder]:
+def placed_reminders(message: ReadMessage, spans: Spans) -> Iterator[PlacedReminder]:
+    """The reminders of a message; `spans` are its spans once they are settled."""
     via = {Sort.MCS: Via.MCS, Sort.TOOL: Via.INLINE}.get(message.reading.sort, Via.REMINDER)
     for block_index, span in spans:
         body = message.blocks[block_index].block.text[span.start_char : span.end_char]
@@ -261,13 +263,14 @@ def _hash(text: str) -> str:
     return digest(text.encode("utf-8", "surrogatepass")).hex()
 
 
-def _mcs_message(message: _Read, spans: Spans) -> McsMessage:
+def mcs_message(message: ReadMessage, spans: Spans) -> McsMessage:
+    """A mid-conversation message with its settled spans."""
     text = "".join(b.block.text for b in message.blocks)
     sources = tuple(span.source for _, span in spans)
     return McsMessage(message.index, sources, utf16_length(text), _hash(text))
 
 
-def _demoted(settled: Sequence[tuple[_Read, Spans]]) -> Iterator[Demoted]:
+def _demoted(settled: Sequence[tuple[ReadMessage, Spans]]) -> Iterator[Demoted]:
     """Wrapped notes of eligible sources while MCS is on (formats/zcode.md 9, P3.4 and P3.6)."""
     for message, spans in settled:
         if message.reading.sort is not Sort.WRAPPED:
@@ -289,7 +292,7 @@ def _demoted(settled: Sequence[tuple[_Read, Spans]]) -> Iterator[Demoted]:
         yield Demoted(message.index, sources, reason)
 
 
-def _unverified(messages: Sequence[_Read]) -> Iterator[UnverifiedTag]:
+def _unverified(messages: Sequence[ReadMessage]) -> Iterator[UnverifiedTag]:
     for message in messages:
         for block_index, look in message.reading.unverified:
             yield UnverifiedTag(
@@ -301,7 +304,7 @@ def _unverified(messages: Sequence[_Read]) -> Iterator[UnverifiedTag]:
             )
 
 
-def _layout(messages: Sequence[_Read]) -> Layout:
+def layout_of_messages(messages: Sequence[ReadMessage]) -> Layout:
     """The layout of the leading system messages; unknown where a gap stands among them."""
     if messages and messages[0].reading.sort is Sort.GAP:
         return Layout(Variant.UNKNOWN, (), "The log does not show the head of the message list.")
@@ -310,9 +313,10 @@ def _layout(messages: Sequence[_Read]) -> Layout:
     return layout_of(texts)
 
 
-def _system_sections(
-    messages: Sequence[_Read], layout: Layout, known: Sequence[LoggedText]
+def system_sections(
+    messages: Sequence[ReadMessage], layout: Layout, known: Sequence[LoggedText]
 ) -> Iterator[PlacedSection]:
+    """The sections of the leading system messages; others may stand among `messages`."""
     leading = [m for m in messages if m.reading.sort is Sort.SYSTEM]
     for message, place in zip(leading, layout.places, strict=False):
         if place is None:
@@ -323,8 +327,8 @@ def _system_sections(
                     yield _placed_section(span, placed, message.index)
 
 
-def _meta_sections(
-    settled: Sequence[tuple[_Read, Spans]], known: Sequence[LoggedText]
+def attachment_sections(
+    settled: Sequence[tuple[ReadMessage, Spans]], known: Sequence[LoggedText]
 ) -> Iterator[PlacedSection]:
     """The sections in the prefix's attachments, wherever they went: the skills listing may be
     mid-conversation text."""
@@ -366,7 +370,7 @@ def _placed_section(span: SectionSpan, placed: PlacedBlock, message_index: int) 
 
 
 def _instructions(
-    messages: Sequence[_Read], sections: Sequence[PlacedSection]
+    messages: Sequence[ReadMessage], sections: Sequence[PlacedSection]
 ) -> tuple[InstructionFile, ...]:
     by_index = {m.index: m for m in messages}
     for section in sections:
@@ -377,7 +381,7 @@ def _instructions(
     return ()
 
 
-def _markers(prompt: Prompt, messages: Sequence[_Read]) -> MarkerSummary:
+def _markers(prompt: Prompt, messages: Sequence[ReadMessage]) -> MarkerSummary:
     markers = tuple(b.marker for b in prompt.blocks if b.marker is not None)
     talk = [m.index for m in messages if m.reading.sort not in (Sort.SYSTEM, Sort.MCS)]
     marked = [m.message_index for m in markers if m.tier is Tier.MESSAGES]

@@ -9,6 +9,7 @@ log's reader writes in another form.
 
 import json
 from collections.abc import Sequence
+from json.encoder import encode_basestring
 
 from tracer.model.prompt import Block, Kind
 
@@ -75,7 +76,7 @@ def _notes(block: Block) -> tuple[list[tuple[str, str]], frozenset[str]]:
 
 
 def _text(value: str) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    return encode_basestring(value)  # what json.dumps does to a text, without its preparations
 
 
 def _json(value: object) -> str:

@@ -140,9 +140,10 @@ def usage_of(
     prompt's bytes, since every message is rendered.
     """
     messages = _messages(prompt)
+    sized = [_Sized(m[0].block.role, _is_counted(m), _message_size(m)) for m in messages]
     whole = not anatomy.gaps
     found = _section_contributors(anatomy.sections) | _tool_contributors(prompt)
-    found["messages"] = _by_role(blocks for blocks in messages if _is_counted(blocks))
+    found["messages"] = _by_role(message for message in sized if message.counted)
     complete = dict.fromkeys(CATEGORY_NAMES, True) | {
         "messages": whole,
         "meta_user_context": whole,
@@ -157,7 +158,7 @@ def usage_of(
             for c in categories
         ),
         leftovers=tuple(_leftovers(messages, anatomy, context or AnatomyContext())),
-        roles=tuple(RoleUsage(c.label, c.count, c.chars, c.tokens) for c in _by_role(messages)),
+        roles=tuple(RoleUsage(c.label, c.count, c.chars, c.tokens) for c in _by_role(sized)),
         total_chars=totals.chars,
         total_tokens=totals.tokens,
         complete=all(c.complete for c in categories),
@@ -218,20 +219,34 @@ def _is_counted(blocks: Sequence[PlacedBlock]) -> bool:
     return not tagged or first.text.startswith(_NOTIFICATION)
 
 
-def _by_role(messages: Iterable[Sequence[PlacedBlock]]) -> list[Contributor]:
+class _Sized(NamedTuple):
+    """The size of one message, and whether the agent counts it among the messages."""
+
+    role: str
+    counted: bool
+    size: Size
+
+
+def _message_size(blocks: Sequence[PlacedBlock]) -> Size:
+    return size_of(render_message([b.block for b in blocks]))
+
+
+def _by_role(messages: Iterable[_Sized]) -> list[Contributor]:
     """The messages of each role, roles in the order of their first message."""
-    roles: dict[str, Contributor] = {}
-    for blocks in messages:
-        role = blocks[0].block.role
-        size = size_of(render_message([b.block for b in blocks]))
-        known = roles.get(role) or Contributor("message_role", role, role, 0, 0, 0)
-        roles[role] = replace(
-            known,
-            chars=known.chars + size.chars,
-            tokens=known.tokens + size.tokens,
-            count=known.count + 1,
+    roles: dict[str, list[Size]] = {}
+    for message in messages:
+        roles.setdefault(message.role, []).append(message.size)
+    return [
+        Contributor(
+            "message_role",
+            role,
+            role,
+            sum(size.chars for size in sizes),
+            sum(size.tokens for size in sizes),
+            len(sizes),
         )
-    return list(roles.values())
+        for role, sizes in roles.items()
+    ]
 
 
 def _categories(

@@ -8,14 +8,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from tracer.cache.changes import HOISTED, SUMMARY
 from tracer.model.comparison import Change as Compared
 from tracer.model.comparison import Comparison, Op, Relation, TextChanges
 from tracer.model.prompt import Kind, PlacedBlock, Prompt, Tier
 from tracer.model.verdict import Boundary, Change, Difference
 
 EXCERPT_CHARS = 60
-ERROR_FRACTION = 0.02
-UNSCALED_ERROR_FRACTION = 0.1
+_OPENING_CHARS = 400
+ERROR_FRACTION = 0.2
+"""How differently another tokenizer counts prose, code and tools (`tracer.cache.scale`)."""
+UNSCALED_ERROR_FRACTION = 0.3
+_STRIPPED = {
+    Kind.IMAGE: "IMAGE_STRIPPED",
+    Kind.VIDEO: "IMAGE_STRIPPED",
+    Kind.FILE: "IMAGE_STRIPPED",
+    Kind.REASONING: "THINKING_STRIPPED",
+}
+"""What it is where a block of a kind gave way to one of another kind."""
 _KEPT = (Op.EQUAL, Op.MOVED, Op.REORDERED)
 
 
@@ -138,9 +148,12 @@ def _tokens_at(comparison: Comparison, common: int, scale: _Scale) -> int:
 
 
 def _tail_from(comparison: Comparison) -> int:
-    """The first block of B's new tail: behind everything that also stands in A."""
+    """The first block of B's new tail: behind everything that also stands in A, but for what was
+    moved there."""
     last = -1
     for change in comparison.changes:
+        if change.op is Op.MOVED:
+            continue
         if change.b_index is not None and change.a_index is not None:
             last = max(last, change.b_index + change.count - 1)
     return max(last + 1, comparison.common.blocks)
@@ -167,6 +180,9 @@ def _change(
     texts = names.texts.get((ai, bi)) if ai is not None and bi is not None else None
     before, after = _excerpts(old, new, texts)
     offset = texts.changes[0].after.start if texts and texts.changes else None
+    hints = _hints(compared, texts, old, new)
+    if first is not None and first.a_index == ai and _summarised(comparison, b):
+        hints = ("COMPACTION", *hints)
     if first is not None and is_first:
         before, after, offset = first.before, first.after, first.char_offset
     return Change(
@@ -190,7 +206,7 @@ def _change(
         after_tokens=scale.starts[bi + 1] - scale.starts[bi] if bi is not None else 0,
         canonical_equal=compared.same_meaning,
         detail=texts.changes[0].detail if texts and texts.changes else "",
-        hints=_hints(compared, texts),
+        hints=hints,
     )
 
 
@@ -205,13 +221,32 @@ def _named(names: Mapping[int, str], index: int | None) -> str:
     return names.get(index, "") if index is not None else ""
 
 
-def _hints(compared: Compared, texts: TextChanges | None) -> tuple[str, ...]:
+def _summarised(comparison: Comparison, b: Prompt) -> bool:
+    """True where fewer messages follow the common prefix than before, and a summary opens them."""
+    first = comparison.first_divergence
+    if first is None or first.tier is not Tier.MESSAGES or first.index >= len(b.blocks):
+        return False
+    opening = b.blocks[first.index].block
+    shorter = comparison.b_blocks < comparison.a_blocks and opening.role == "user"
+    return shorter and SUMMARY.search(opening.text[:_OPENING_CHARS]) is not None
+
+
+def _hints(
+    compared: Compared,
+    texts: TextChanges | None,
+    old: PlacedBlock | None,
+    new: PlacedBlock | None,
+) -> tuple[str, ...]:
     kind = texts.changes[0].kind if texts and texts.changes else None
     hints = [kind.value] if kind is not None else []
+    if compared.op is Op.MOVED and compared.tier is Tier.SYSTEM and "tier" in compared.differs:
+        hints.append(HOISTED)
+    if old and new and old.block.kind is not new.block.kind:
+        hints += [hint for kind, hint in _STRIPPED.items() if old.block.kind is kind]
     if compared.tier is Tier.MESSAGES and compared.differs == ("shape",):
         hints.append("SHAPE_CHANGED")
     if compared.tier is Tier.MESSAGES and compared.differs == ("role",):
-        hints.append("ROLE_SYSTEM_HOISTED" if compared.op is Op.MOVED else "EDIT")
+        hints.append(HOISTED if compared.op is Op.MOVED else "EDIT")
     return tuple(hints)
 
 
@@ -245,6 +280,9 @@ def _first_char(old: PlacedBlock, new: PlacedBlock) -> int:
 
 def _offset(compared: Compared, comparison: Comparison, scale: _Scale) -> int | None:
     first = comparison.first_divergence
+    moved_away = compared.op in (Op.MOVED, Op.REORDERED) and first is not None
+    if moved_away and first is not None and first.a_index == compared.a_index:
+        return _tokens_at(comparison, comparison.common.blocks, scale)
     if first is not None and (first.index, first.a_index) == (compared.b_index, compared.a_index):
         return _tokens_at(comparison, comparison.common.blocks, scale)
     if compared.b_index is not None:
@@ -299,6 +337,9 @@ def _shift(comparison: Comparison, a: Prompt) -> int:
     if not gone or any(c.op is not Op.REMOVED or c.tier is not Tier.MESSAGES for c in changes):
         return 0
     first = next((i for i, p in enumerate(a.blocks) if p.block.tier is Tier.MESSAGES), 0)
-    if sorted(gone) != list(range(first, first + len(gone))) or first + len(gone) >= len(a.blocks):
+    stay = first + len(gone)
+    if sorted(gone) != list(range(first, stay)) or stay >= len(a.blocks):
+        return 0
+    if a.blocks[stay].tier_index == a.blocks[stay - 1].tier_index:
         return 0
     return len({a.blocks[i].tier_index for i in gone})

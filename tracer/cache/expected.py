@@ -11,9 +11,11 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from tracer.cache.changes import only_notes_gone
 from tracer.cache.markers import Spot, has_marker, has_message_marker, reachable, spots
 from tracer.cache.params import ParamChange, param_changes
 from tracer.cache.providers.base import Lost, Match, Provider
+from tracer.cache.scale import EXACT, Scale
 from tracer.model.prompt import Tier
 from tracer.model.verdict import CallFacts, Difference, Earlier, History
 
@@ -40,6 +42,7 @@ class Expected:
     granularity: int
     method: str
     assumed: bool = False
+    scale: Scale = EXACT
 
     @property
     def lost(self) -> int:
@@ -89,6 +92,7 @@ def expect(
     difference: Difference | None,
     history: History,
     provider: Provider,
+    scale: Scale = EXACT,
 ) -> Expected | None:
     """The expected read; None where the baseline's size or this request's read is not known."""
     before, now, read = baseline.prompt_tokens, call.prompt_tokens, call.read_tokens
@@ -99,27 +103,34 @@ def expect(
     match = provider.match.of(call.model).value
     block = _block(call, baseline, history, provider)
     changes = param_changes(baseline, call, provider, difference)
-    limit = min(common, scope_limit(call, baseline), param_limit(changes, difference, read, now))
-    entries = _entries(call, baseline, difference, history, provider, limit)
+    limit = min(
+        common, scope_limit(call, baseline), param_limit(changes, difference, read, now, scale)
+    )
     whole = _floor(min(common + kept, now), block)
     if match is Match.MARKERS:
+        entries = _entries(call, baseline, difference, history, provider, limit)
         reusable, expected, method = _by_markers(whole, limit, common, entries, baseline, read)
     elif match is Match.UNITS:
-        reusable, expected, method = _by_units(whole, limit, block, difference, history)
+        reusable, expected, method = _by_units(whole, limit, block, difference, history, provider)
     else:
         expected = _floor(min(limit, now), block)
         reusable, method = whole, _prefix_method(common, min(limit, now), expected, block)
     noise = noise_tokens(max(reusable, expected), provider.granularity.of(call.model).value)
-    if difference is not None and not difference.append_only:
-        noise = max(noise, math.ceil(difference.error_fraction * common))
     if block > provider.granularity.of(call.model).value:
         noise = max(noise, block - 1)
     forked = difference is not None and not difference.append_only and limit == common
-    if forked and kept <= noise and match is not Match.PREFIX:
+    notes = difference is not None and only_notes_gone(difference)
+    if forked and kept <= noise and match is not Match.PREFIX and not notes:
         reusable = min(reusable, expected + kept)
+    if limit < common or (difference is not None and not difference.append_only):
+        shift = read - expected
+        if abs(shift) <= scale.error_at(expected):
+            # The read tells the place better than the counts do.
+            reusable += round(shift * max(0.0, 1 - kept / max(1, now - common)))
+            expected = read
     return Expected(
         max(reusable, expected), expected, read, common, limit, noise, block, method,
-        assumed=difference is None,
+        assumed=difference is None, scale=scale,
     )  # fmt: skip
 
 
@@ -147,7 +158,7 @@ def is_log_window(call: CallFacts, baseline: CallFacts, difference: Difference) 
     """True where the visible messages slid forward although the prompt kept growing: the log is a
     window, not the prompt (cache-rules.md 0, finding 3). The announced number of messages decides,
     then the billed prompt, then a read that reaches behind the supposed difference."""
-    if difference.shift <= 0:
+    if difference.shift <= 0 or _shows_all(call, difference):
         return False
     before, now = baseline.prompt_tokens, call.prompt_tokens
     grew = before is not None and now is not None and now > before
@@ -158,6 +169,12 @@ def is_log_window(call: CallFacts, baseline: CallFacts, difference: Difference) 
         common = difference.common_tokens
         return grew and read > common + noise_tokens(common, 1)
     return grew
+
+
+def _shows_all(call: CallFacts, difference: Difference) -> bool:
+    """True where the log shows as many messages as the request is said to have."""
+    shown = {b.message_index for b in difference.boundaries if b.message_index is not None}
+    return call.message_count is not None and len(shown) >= call.message_count
 
 
 def scope_limit(call: CallFacts, baseline: CallFacts) -> int:
@@ -188,7 +205,11 @@ def endpoint_changed(call: CallFacts, baseline: CallFacts) -> bool:
 
 
 def param_limit(
-    changes: Iterable[ParamChange], difference: Difference | None, read: int, now: int
+    changes: Iterable[ParamChange],
+    difference: Difference | None,
+    read: int,
+    now: int,
+    scale: Scale = EXACT,
 ) -> int:
     """How deep the prompt stays usable after parameters changed, in tokens.
 
@@ -203,7 +224,8 @@ def param_limit(
         if start is None:
             limit = min(limit, read)
             continue
-        if change.may_reach is not None and read < start - noise_tokens(start, 1):
+        doubt = max(noise_tokens(start, 1), scale.error_at(start))
+        if change.may_reach is not None and read < start - doubt:
             start = min(start, tier_start(change.may_reach, difference) or 0)
         limit = min(limit, start, now)
     return limit
@@ -268,7 +290,8 @@ def _entries(
         return _Entries(
             written, 0, message_marker, "this request has no marker, so it reads nothing"
         )
-    candidates = [d for d in _whole_depths(history) if d <= limit]
+    whole = _whole_entries(history, difference)
+    candidates = [d for d in whole if d <= limit]
     if written and (difference is None or difference.append_only or written <= limit):
         candidates.append(min(written, limit))
     marked = _marked(baseline, difference)
@@ -281,8 +304,9 @@ def _entries(
             ends.pop(deepest.tokens, None)
         candidates += list(ends)
         if now is not None:
+            known = {**whole, **ends}
             candidates = [
-                c for c in candidates if _found(c, ends.get(c), deepest, now, difference, provider)
+                c for c in candidates if _found(known.get(c), deepest, now, difference, provider)
             ]
     if not candidates:
         return _Entries(written, None, message_marker, "no entry is known to end before that")
@@ -293,7 +317,6 @@ def _entries(
 
 
 def _found(
-    tokens: int,
     spot: Spot | None,
     deepest: Spot | None,
     now: tuple[Spot, ...],
@@ -321,9 +344,19 @@ def _deepest(call: CallFacts) -> int | None:
     return read + write
 
 
-def _whole_depths(history: History) -> list[int]:
-    found = [_deepest(e.facts) for e in history.earlier if e.whole]
-    return [depth for depth in found if depth]
+def _whole_entries(history: History, difference: Difference | None) -> dict[int, Spot | None]:
+    """The deepest entries of the requests that this one goes on from, and where they end: at the
+    end of the request's prompt, if that was read or written up to there."""
+    blocks = {b.index + 1: b for b in difference.boundaries} if difference else {}
+    found: dict[int, Spot | None] = {}
+    for earlier in history.earlier:
+        depth, size = _deepest(earlier.facts), earlier.facts.prompt_tokens
+        if not earlier.whole or not depth:
+            continue
+        end = blocks.get(earlier.common_blocks or 0)
+        at_end = end is not None and size is not None and size - depth <= noise_tokens(size, 1)
+        found[depth] = Spot(end.index, depth, end.tier, end.label) if end and at_end else None
+    return found
 
 
 def _by_markers(
@@ -348,21 +381,41 @@ def _by_markers(
 
 
 def _by_units(
-    whole: int, limit: int, block: int, difference: Difference | None, history: History
+    whole: int,
+    limit: int,
+    block: int,
+    difference: Difference | None,
+    history: History,
+    provider: Provider,
 ) -> tuple[int, int, str]:
     """Reusable, expected and method for a provider that reuses whole units (cache-rules.md 1.4):
     the end of an earlier prompt, or a prefix at which two earlier prompts parted."""
     if difference is None or difference.append_only:
         expected = _floor(min(whole, limit), block)
         return whole, expected, f"the end of the previous prompt is a unit: {expected:,}"
-    ends = [e.facts.prompt_tokens or 0 for e in history.earlier if e.whole]
-    units = [u for u in (*ends, *_forks(history.earlier)) if u <= limit]
+    units = [e.facts.prompt_tokens or 0 for e in history.earlier if e.whole]
+    if provider.keeps_forks.value:
+        units += _forks(history.earlier)
+    units = [u for u in units if u <= limit]
     expected = _floor(max(units, default=0), block)
     return whole, expected, f"the deepest unit known to end before the difference: {expected:,}"
 
 
 def _forks(earlier: tuple[Earlier, ...]) -> list[int]:
-    """Prefixes at which two earlier prompts parted: the second of them made the prefix a unit."""
-    depths = sorted(e.common_tokens for e in earlier if not e.whole and e.common_tokens)
-    longest = max((e.facts.prompt_tokens or 0 for e in earlier if e.whole), default=0)
-    return [d for i, d in enumerate(depths) if i + 1 < len(depths) or longest > d]
+    """Prefixes at which two earlier prompts parted: the second of them made the prefix a unit. Two
+    that share as much with this request may share more with each other."""
+    parted = [(e.facts, e.common_tokens) for e in earlier if not e.whole and e.common_tokens]
+    wholes = [e.facts.prompt_tokens or 0 for e in earlier if e.whole]
+    longest = max((*(depth for _, depth in parted), *wholes), default=0)
+    return sorted(
+        depth
+        for call, depth in parted
+        if depth < longest or any(_parted(other, call, depth) for other, d in parted if d >= depth)
+    )
+
+
+def _parted(first: CallFacts, second: CallFacts, depth: int) -> bool:
+    """True where a request read less than it shares with one before it: it did not go on from it,
+    but parted from it there."""
+    read = second.read_tokens
+    return first.order < second.order and read is not None and read < depth - noise_tokens(depth, 1)

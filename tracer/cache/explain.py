@@ -14,6 +14,7 @@ from tracer.cache.params import find_param
 from tracer.cache.prices import PriceTable, miss_cost
 from tracer.cache.providers.base import Provider
 from tracer.cache.rank import Ranked, rank
+from tracer.cache.scale import EXACT, anchored
 from tracer.cache.where import read_stop
 from tracer.cache.wording import percent, tokens
 from tracer.model.usage import Convention
@@ -50,19 +51,23 @@ def explain(
     if early is not None:
         return early
     history = ordered_history(history)
-    usable = difference = ordered_difference(difference) if difference is not None else None
+    scale = EXACT
+    if difference is not None:
+        difference, scale = anchored(ordered_difference(difference), call, history.earlier)
+    usable = difference
     if baseline and difference and is_log_window(call, baseline, difference):
         usable = None
-    expected = expect(call, baseline, usable, history, provider) if baseline else None
+    expected = expect(call, baseline, usable, history, provider, scale) if baseline else None
     case = Case(call, baseline, difference, history, provider, expected)
     findings = detect_all(case)
-    if is_first(case) or expected is None:
+    compacted = _compacted(case, findings)
+    if expected is None or (is_first(case) and not compacted):
         return _first(case, findings, baseline_reason)
-    ranked = rank(findings, case)
+    ranked = _ranked(findings, case, compacted)
     result = _result(case, ranked)
-    stop = read_stop(
-        expected.read, difference.boundaries if difference else (), usable, expected.noise
-    )
+    doubt = max(expected.noise, scale.error_at(usable.common_tokens) if usable else 0)
+    boundaries = difference.boundaries if difference else ()
+    stop = read_stop(expected.read, boundaries, usable, doubt)
     lost = expected.lost if case.misses else 0
     expected_rebuild = result is Result.EXPECTED_REBUILD
     return Verdict(
@@ -127,9 +132,28 @@ def _first(case: Case, findings: tuple[CauseFinding, ...], reason: str) -> Verdi
     )
 
 
+def _ranked(
+    findings: tuple[CauseFinding, ...], case: Case, compacted: tuple[CauseFinding, ...]
+) -> Ranked:
+    """The causes in order; a compaction that cost nothing is one, too."""
+    ranked = rank(findings, case)
+    if not compacted or case.misses:
+        return ranked
+    return Ranked(compacted, tuple(f for f in ranked.also if f.code != compacted[0].code))
+
+
+def _compacted(case: Case, findings: tuple[CauseFinding, ...]) -> tuple[CauseFinding, ...]:
+    """The compaction after which a conversation begins anew, where there was one: what it threw
+    away is no longer there to be missed."""
+    difference = case.difference
+    if difference is None or difference.append_only or case.call.purpose in _EXPECTED_PURPOSES:
+        return ()
+    return tuple(f for f in findings if f.subtype == "COMPACTION" and f.expected)[:1]
+
+
 def _result(case: Case, ranked: Ranked) -> Result:
     if not case.misses:
-        return Result.HIT
+        return Result.EXPECTED_REBUILD if ranked.expected else Result.HIT
     prewarm = find_param(case.call, r"(^|\.)max_?(output_?)?tokens$") == "0"
     if ranked.expected or prewarm or case.call.purpose in _EXPECTED_PURPOSES:
         return Result.EXPECTED_REBUILD
@@ -166,6 +190,9 @@ def _one_line(case: Case, ranked: Ranked, result: Result) -> str:
     primary = ranked.causes[0] if ranked.causes else None
     why = primary.summary if primary else "Not established."
     if result is Result.EXPECTED_REBUILD:
+        if not case.misses:
+            size = tokens(case.call.prompt_tokens or 0)
+            return f"{why} As expected, only {expected.read:,} of {size} were read from the cache."
         return f"{why} As expected, {tokens(expected.lost)} were read anew."
     second = ""
     if len(ranked.causes) > 1:

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+from tracer.cache.changes import HOISTED
+from tracer.model.comparison import Op
 from tracer.model.prompt import Tier
 from tracer.model.verdict import Change, Difference, History
 
@@ -30,9 +32,12 @@ def ordered_difference(difference: Difference) -> Difference:
 
 
 def place_of(change: Change) -> int:
-    """Where a change stands inside its tier: in this request, else in the baseline."""
-    index = change.b_index if change.b_index is not None else change.a_index
-    return index if index is not None else 0
+    """Where a change begins to matter inside its tier: in this request, else in the baseline. What
+    was moved back within its tier is missed first where it stood before."""
+    found = [i for i in (change.b_index, change.a_index) if i is not None]
+    if change.op is Op.MOVED and HOISTED not in change.hints:
+        return min(found, default=0)
+    return found[0] if found else 0
 
 
 def _place(change: Change) -> tuple[int | str, ...]:

@@ -81,13 +81,29 @@ def _first_image(provider: Provider, difference: Difference | None) -> list[Para
 
 
 def _relevant(call: CallFacts) -> dict[str, str]:
-    flat: dict[str, str] = {}
-    _flatten("", call.params, flat)
+    flat = dict(_flat(call.params))
     for name in _HEADERS:
         if name in call.headers:
             flat[f"headers.{name}"] = ",".join(
                 sorted(call.headers[name].replace(" ", "").split(","))
             )
+    return flat
+
+
+_FLAT: dict[int, tuple[Mapping[str, object], dict[str, str]]] = {}
+_KEPT = 32
+
+
+def _flat(params: Mapping[str, object]) -> dict[str, str]:
+    """Parameters by dotted path. The last few are kept: most requests of a session share theirs."""
+    known = _FLAT.get(id(params))
+    if known is not None and known[0] is params:
+        return known[1]
+    flat: dict[str, str] = {}
+    _flatten("", params, flat)
+    if len(_FLAT) >= _KEPT:
+        _FLAT.clear()
+    _FLAT[id(params)] = (params, flat)
     return flat
 
 
@@ -106,9 +122,8 @@ def _flatten(prefix: str, value: object, into: dict[str, str]) -> None:
 
 def find_param(call: CallFacts, pattern: str) -> str | None:
     """The value of the first parameter whose dotted path matches, in path order."""
-    flat: dict[str, str] = {}
-    _flatten("", call.params, flat)
-    return next((v for p, v in sorted(flat.items()) if re.search(pattern, p.lower())), None)
+    found = sorted(_flat(call.params).items())
+    return next((v for p, v in found if re.search(pattern, p.lower())), None)
 
 
 def param_source(change: ParamChange) -> str:

@@ -17,7 +17,10 @@ from tracer.model.verdict import CauseFinding, Certainty, Share
 
 _CERTAINTIES = tuple(Certainty)
 _LAST_RESORTS = frozenset({"SERVER_SIDE", "UNKNOWN"})
+_BY_CHANCE = frozenset({"AFFINITY/key_missing", "AFFINITY/sawtooth"})
 _OFTEN = 2
+_WIDE = 2.5
+"""How many times the usual error of a place is allowed where nothing else explains a miss."""
 _SCOPE = frozenset({"MODEL_CHANGED", "ENDPOINT_CHANGED"})
 
 
@@ -43,7 +46,10 @@ def rank(findings: Iterable[CauseFinding], case: Case) -> Ranked:
     if not case.misses:
         return _harmless(found, expected)
     named = [f for f in found if f.share is not Share.NOTE and f.code not in _LAST_RESORTS]
-    named = [f for f in named if _effective(f, expected) and not _weak(f, case)]
+    named = [f for f in named if not _weak(f, case)]
+    effective = [f for f in named if _effective(f, expected)]
+    # A change that is certain, a little before where the read stopped: the counts are off.
+    named = effective or [f for f in named if _effective(f, expected, _WIDE)]
     content = [f for f in named if f.share in (Share.AFTER, Share.ALL)]
     timing = [f for f in named if f.share in (Share.BEFORE, Share.ALL)]
     timing.sort(key=lambda f: (_CERTAINTIES.index(f.certainty), _order(f)))
@@ -62,6 +68,10 @@ def _choose(
     (`second`). A part that is no more than rounding needs no cause of its own."""
     before, after = expected.before_lost, expected.after_lost
     big_before, big_after = before > expected.noise, after > expected.noise
+    if big_after and first is None and second is not None:
+        # A change explains the miss; that the read stopped before it may be a matter of counts.
+        error = round(_WIDE * expected.scale.error_at(expected.expected))
+        big_before = before > max(expected.noise, error)
     if not big_before and not big_after:
         preferred = (first, second) if before > after else (second, first)
         one = preferred[0] or preferred[1] or _last_resort(found, before=before > after)
@@ -117,18 +127,21 @@ def _read_past(finding: CauseFinding, expected: Expected) -> CauseFinding:
     return replace(finding, evidence=(*finding.evidence, note))
 
 
-def _effective(finding: CauseFinding, expected: Expected) -> bool:
+def _effective(finding: CauseFinding, expected: Expected, times_error: float = 1.0) -> bool:
     """False where the provider read past the place: the change is not one to its cache."""
     if finding.token_offset is None or finding.share not in (Share.AFTER, Share.ALL):
         return True
     if finding.tier is None or finding.code in _SCOPE:
         return True
-    return expected.read <= finding.token_offset + expected.noise
+    error = round(times_error * expected.scale.error_at(finding.token_offset))
+    doubt = max(expected.noise, error)
+    return expected.read <= finding.token_offset + doubt
 
 
 def _weak(finding: CauseFinding, case: Case) -> bool:
-    """True for a cause of medium certainty that has often done no harm."""
-    if finding.certainty is not Certainty.MEDIUM:
+    """True for a cause of medium certainty that has often done no harm. What strikes by chance is
+    not refuted by the times that it did not."""
+    if finding.certainty is not Certainty.MEDIUM or finding.signal in _BY_CHANCE:
         return False
     return case.counter_evidence(finding.signal)[0] >= _OFTEN
 

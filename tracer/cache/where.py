@@ -78,7 +78,7 @@ def _agreement(read: int, difference: Difference | None, noise: int) -> tuple[bo
     if difference is None or difference.append_only or difference.cut:
         return None, ""
     depth = difference.common_tokens
-    tolerance = max(noise, noise_tokens(depth, 1), round(difference.error_fraction * depth))
+    tolerance = max(noise, noise_tokens(depth, 1))
     if abs(read - depth) <= tolerance:
         return True, f" The prompts part at about token {depth:,}, which agrees."
     if read < depth:

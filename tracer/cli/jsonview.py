@@ -83,6 +83,7 @@ def ingest_json(result: IngestResult) -> JsonObject:
             "duplicates": sum(file.duplicates for file in files),
             "skipped": sum(file.skipped_total for file in files),
             "counted_blocks": result.counted_blocks,
+            "verdicts": result.verdicts,
             "elapsed_ms": result.elapsed_ms,
         },
     }
@@ -126,7 +127,7 @@ def sessions_json(page: SessionPage) -> JsonObject:
 
 
 def session_json(session: SessionSummary) -> JsonObject:
-    """One session. Misses and findings are null: this version gives no verdicts yet."""
+    """One session. Findings are null: this version has no checks yet."""
     return {
         "session_id": session.session_id,
         "agent": known(session.agent),
@@ -142,8 +143,11 @@ def session_json(session: SessionSummary) -> JsonObject:
         "lanes": list(session.lanes),
         "usage": _usage_totals(session.usage),
         "hit_rate": session.usage.hit_rate,
-        "missed_tokens": None,
-        "misses": None,
+        "corrected_rate": session.corrected_rate,
+        "missed_tokens": session.missed_tokens,
+        "avoidable_tokens": session.avoidable_tokens,
+        "rebilled_tokens": session.rebilled_tokens,
+        "misses": session.misses,
         "findings": None,
         "observed": {
             "full": session.observed_full,

@@ -3,17 +3,22 @@
 from collections.abc import Iterable
 
 from tracer.cli.jsonview import SCHEMA, JsonObject, embedded, iso_time, known, source_ref
+from tracer.cli.jsonview_anatomy import (
+    anatomy_json,
+    mcs_json,
+    mcs_state_json,
+    reminder_json,
+    section_json,
+)
+from tracer.cli.jsonview_usage import brief_json, usage_json
 from tracer.model.prompt import Marker
-from tracer.model.usage import Usage
 from tracer.model.views import (
     BlockView,
     ContextUsageView,
     JoinedLogLine,
     PartSize,
-    ReminderView,
     RequestDetail,
     RequestSummary,
-    SectionView,
 )
 
 
@@ -27,7 +32,7 @@ def requests_json(session_id: str, requests: Iterable[RequestSummary]) -> JsonOb
 
 
 def request_json(request: RequestSummary) -> JsonObject:
-    """R: one request without its blocks. The verdict is null: this version gives none yet."""
+    """R: one request without its blocks."""
     return {
         "key": request.key,
         "seq": request.seq,
@@ -58,60 +63,20 @@ def request_json(request: RequestSummary) -> JsonObject:
         "message_count": request.message_count,
         "roles": dict(request.roles),
         "usage": usage_json(request.usage),
-        "sections": [_section(section) for section in request.sections],
-        "reminders": [_reminder(reminder) for reminder in request.reminders],
-        "mcs": [
-            {"message_index": mcs.message_index, "sources": list(mcs.sources)}
-            for mcs in request.mcs
-        ],
-        "markers": [_marker(marker) for marker in request.markers],
+        "variant": known(request.variant),
+        "mcs_state": mcs_state_json(request.mcs_state),
+        "sections": [section_json(section) for section in request.sections],
+        "reminders": [reminder_json(reminder) for reminder in request.reminders],
+        "mcs": [mcs_json(message) for message in request.mcs],
+        "markers": [marker_json(marker) for marker in request.markers],
         "tools": list(request.tools),
-        "verdict": None,
+        "verdict": brief_json(request.verdict),
         "source_ref": source_ref(request.source),
     }
 
 
-def usage_json(usage: Usage | None) -> JsonObject | None:
-    """What the provider billed; null where the log has no usage at all."""
-    if usage is None:
-        return None
-    return {
-        "input": usage.input_tokens,
-        "fresh": usage.fresh_tokens,
-        "cache_read": usage.cache_read_tokens,
-        "cache_write": usage.cache_write_tokens,
-        "output": usage.output_tokens,
-        "reasoning": usage.reasoning_tokens,
-        "convention": str(usage.convention),
-        "convention_reason": known(usage.reason),
-        "raw": embedded(usage.raw_json),
-    }
-
-
-def _section(section: SectionView) -> JsonObject:
-    return {
-        "source": section.source,
-        "name": known(section.name),
-        "target": known(section.target),
-        "cache_hint": known(section.cache_hint),
-        "chars": section.chars,
-        "tokens": {"logged": section.tokens_logged, "estimate": section.tokens_estimate},
-        "message_index": section.message_index,
-    }
-
-
-def _reminder(reminder: ReminderView) -> JsonObject:
-    value: JsonObject = {
-        "source": reminder.source,
-        "via": reminder.via,
-        "message_index": reminder.message_index,
-    }
-    if reminder.ambiguous_with:
-        value["ambiguous_with"] = list(reminder.ambiguous_with)
-    return value
-
-
-def _marker(marker: Marker) -> JsonObject:
+def marker_json(marker: Marker) -> JsonObject:
+    """A cache breakpoint."""
     return {
         "tier": str(marker.tier),
         "index": marker.index,
@@ -127,14 +92,14 @@ def detail_json(detail: RequestDetail, *, with_text: bool) -> JsonObject:
     return {
         "schema": SCHEMA,
         **request_json(request),
-        "blocks": [block_json(block, request, with_text=with_text) for block in detail.blocks],
+        "blocks": [block_json(block, with_text=with_text) for block in detail.blocks],
         "blocks_from": detail.block_from,
         "block_total": detail.block_total,
         "parts": [_part(part) for part in detail.part_sizes],
         "prompt_tokens": {"bpe": detail.tokens_bpe, "estimate": detail.tokens_estimate},
         "uncounted_blocks": detail.uncounted_blocks,
         "calibration": detail.calibration,
-        "response": [block_json(block, None, with_text=with_text) for block in detail.response],
+        "response": [block_json(block, with_text=with_text) for block in detail.response],
         "response_provisional": detail.response_provisional,
         "log": [_log_line(line) for line in detail.log],
         "context_usage": _context_usage(detail.context_usage),
@@ -153,13 +118,12 @@ def detail_json(detail: RequestDetail, *, with_text: bool) -> JsonObject:
         "next_key": known(detail.next_key),
         "baseline_key": known(detail.baseline_key),
         "common_blocks": detail.common_blocks,
+        "anatomy": anatomy_json(detail.anatomy),
     }
 
 
-def block_json(block: BlockView, request: RequestSummary | None, *, with_text: bool) -> JsonObject:
-    """One block. Sections and reminders are those of its message in `request`."""
-    sections = _of_message(block, request.sections) if request else []
-    reminders = _of_message(block, request.reminders) if request else []
+def block_json(block: BlockView, *, with_text: bool) -> JsonObject:
+    """One block."""
     value: JsonObject = {
         "index": block.index,
         "tier": str(block.tier),
@@ -171,9 +135,9 @@ def block_json(block: BlockView, request: RequestSummary | None, *, with_text: b
         "part": str(block.part),
         "name": known(block.name),
         "call_id": known(block.call_id),
-        "section": sections[0] if len(sections) == 1 else None,
-        "sections": sections,
-        "reminders": reminders,
+        "section": known(block.section),
+        "sections": list(block.sections),
+        "reminders": list(block.reminders),
         "chars": block.chars,
         "bytes": block.bytes,
         "tokens": {
@@ -183,7 +147,7 @@ def block_json(block: BlockView, request: RequestSummary | None, *, with_text: b
             "calibrated": block.tokens_calibrated,
         },
         "wire_hash": block.wire_hash,
-        "marker": None if block.marker is None else _marker(block.marker),
+        "marker": None if block.marker is None else marker_json(block.marker),
         "source_ref": source_ref(block.first_seen),
         "verified": block.verified,
         "new": block.new,
@@ -194,14 +158,6 @@ def block_json(block: BlockView, request: RequestSummary | None, *, with_text: b
     if with_text:
         value["text"] = block.text
     return value
-
-
-def _of_message(
-    block: BlockView, located: Iterable[SectionView] | Iterable[ReminderView]
-) -> list[str]:
-    """The sources of what stands in the block's message; empty for tools."""
-    index = block.message_index
-    return [] if index is None else [item.source for item in located if item.message_index == index]
 
 
 def _part(part: PartSize) -> JsonObject:

@@ -64,11 +64,23 @@ def db_path_or_default(db_path: Path | None) -> Path:
     return db_path or service.default_db_path()
 
 
-def open_service(db_path: Path | None) -> service.Service:
-    """The use cases on an existing database. Raises InputError if there is none."""
+def prices_option(function: F) -> F:
+    """Adds `--prices`, given to the command as `prices`: None where TRACER_PRICES is not set."""
+    return click.option(
+        "--prices",
+        type=click.Path(dir_okay=False, path_type=Path),
+        envvar="TRACER_PRICES",
+        show_envvar=True,
+        help="A table of prices (TOML) instead of the shipped one, which tells its format.",
+    )(function)
+
+
+def open_service(db_path: Path | None, prices: Path | None = None) -> service.Service:
+    """The use cases on an existing database, with a table of prices where one is named. Raises
+    InputError if there is no database."""
     path = db_path_or_default(db_path)
     if not path.exists():
         raise InputError(
             f"There is no database at {path}. Run `tracer ingest` first, or name another with --db."
         )
-    return service.Service(path)
+    return service.Service(path) if prices is None else service.Service(path, prices)

@@ -31,6 +31,9 @@ def describe(progress: Progress) -> str:
     if progress.phase == "counting":
         total = progress.counted_blocks + progress.uncounted_blocks
         return f"Counting tokens: {progress.counted_blocks:,} of {plural(total, 'block')}"
+    if progress.phase == "judging":
+        left = plural(progress.unjudged_sessions, "session")
+        return f"Judging caches: {plural(progress.verdicts, 'verdict')}, {left} left"
     share = progress.done_bytes / progress.total_bytes if progress.total_bytes else 1.0
     parts = [
         f"Reading: {byte_size(progress.done_bytes)} of {byte_size(progress.total_bytes)}",

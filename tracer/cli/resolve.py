@@ -38,6 +38,18 @@ def request_of(
     return service.request(key, block_from=block_from, block_limit=block_limit, text=text)
 
 
+def key_of(service: Service, given: str) -> str:
+    """The key of the request that `given` names, as for `request_of`. Raises as it does."""
+    if not given:
+        raise NotFoundError("No request is named: give a key or SESSION:NUMBER.")
+    if given in service.keys_like(given):
+        return given
+    key = _key_of(service, given)
+    if key is None:
+        raise NotFoundError(f"There is no request {given!r} in this database.")
+    return key
+
+
 def _key_of(service: Service, given: str) -> str | None:
     session, _, number = given.rpartition(":")
     if session and number.isascii() and number.isdigit():

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import click
 
+from tracer.cli.anatomyview import prefix_facts, print_anatomy
 from tracer.cli.output import print_heading, print_table
 from tracer.cli.table import Column
 from tracer.cli.text import (
@@ -38,19 +39,6 @@ _PART_COLUMNS = (
     Column("chars", right=True),
     Column("tokens", right=True),
     Column("new tokens", right=True),
-)
-_SECTION_COLUMNS = (
-    Column("source"),
-    Column("target"),
-    Column("cache hint"),
-    Column("chars", right=True),
-    Column("message", right=True),
-)
-_REMINDER_COLUMNS = (
-    Column("message", right=True),
-    Column("source"),
-    Column("via"),
-    Column("may also be"),
 )
 
 
@@ -99,6 +87,7 @@ def _facts(detail: RequestDetail) -> list[tuple[str, str]]:
         ("error", request.error),
         ("messages", number(request.message_count) + (f": {roles}" if roles else "")),
         ("tools", number(len(request.tools))),
+        *prefix_facts(request),
         ("observed", f"{request.observed} ({request.window_kind}){proven}"),
         ("source", str(request.source)),
         ("log", plural(len(detail.log), "joined line") + ": see --json" if detail.log else ""),
@@ -122,7 +111,6 @@ def _usage_facts(usage: Usage) -> list[tuple[str, str]]:
 
 
 def _print_anatomy(detail: RequestDetail) -> None:
-    request = detail.request
     if detail.part_sizes:
         print_heading("Parts")
         print_table(
@@ -133,25 +121,7 @@ def _print_anatomy(detail: RequestDetail) -> None:
                 for p in detail.part_sizes
             ],
         )
-    if request.sections:
-        print_heading("Sections")
-        print_table(
-            _SECTION_COLUMNS,
-            [
-                [s.source, s.target or UNKNOWN, s.cache_hint or UNKNOWN]
-                + [number(s.chars), number(s.message_index)]
-                for s in request.sections
-            ],
-        )
-    if request.reminders:
-        print_heading("Reminders")
-        print_table(
-            _REMINDER_COLUMNS,
-            [
-                [number(r.message_index), r.source, r.via, ", ".join(r.ambiguous_with)]
-                for r in request.reminders
-            ],
-        )
+    print_anatomy(detail)
 
 
 def _tokens(count: int, counted: bool) -> str:

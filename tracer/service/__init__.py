@@ -5,13 +5,23 @@ connection and closes it: no snapshot is held between calls, and threads do not 
 """
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event as StopEvent
 
 from tracer.errors import InputError, NotFoundError
 from tracer.ingest import IngestOptions, Ingestor, find_files
+from tracer.model.anatomy_views import Presence
+from tracer.model.compare_views import (
+    CONTEXT_LINES,
+    PAGE_HUNKS,
+    ComparisonView,
+    HunksAsked,
+    HunksView,
+)
+from tracer.model.story import SessionStory
+from tracer.model.verdict_views import Misses, VerdictView
 from tracer.model.views import (
     BlockView,
     DoctorReport,
@@ -25,16 +35,19 @@ from tracer.model.views import (
     Timeline,
 )
 from tracer.service.cached import RevisionCache
+from tracer.service.comparing import Comparer, hunks_of
 from tracer.service.detail import build_detail
 from tracer.service.doctor import examine
+from tracer.service.judging.rounds import judge_for, judged
+from tracer.service.loaded import LoadedSession
 from tracer.service.paths import default_db_path, default_root
-from tracer.service.requests import SessionData, load_session, prompt_facts, summarise
+from tracer.service.pricing import load_prices
 from tracer.service.sessions import summaries
 from tracer.service.sources import all_sources, one_source
-from tracer.service.timelines import build_timeline
+from tracer.service.story import build_story
+from tracer.service.verdicts import SessionCache, VerdictReader
 from tracer.store.connect import open_reader
 from tracer.store.reading import (
-    child_ids,
     keys_like,
     request_session,
     session_ids,
@@ -46,6 +59,7 @@ from tracer.store.records import connection_revision
 __all__ = ["Service", "default_db_path", "default_root", "doctor", "follow", "ingest"]
 
 DEFAULT_MAX_LINE_BYTES = 64 << 20
+JUDGING_SECONDS = 1.0
 
 
 def ingest(
@@ -66,7 +80,7 @@ def ingest(
     try:
         result = ingestor.ingest(files, progress)
         ingestor.note_missing(files)
-        return result
+        return judged(ingestor.connection, result, progress)
     finally:
         ingestor.close()
 
@@ -86,17 +100,19 @@ def follow(
 ) -> None:
     """Ingest, then go on reading what is appended, until `stop` is set. `on_result` is called after
     the first round and after each round that read something. A round without news costs a `stat`
-    a file."""
+    a file. Verdicts are given after each round, so long as not to keep the next one waiting."""
     files = find_files(paths, root)
     ingestor = Ingestor(db_path, IngestOptions(format_name, count_tokens, max_line_bytes))
     try:
-        first = True
+        first, all_judged = True, False
         while True:
             result = ingestor.ingest(files, progress if first else None)
             if on_result and (first or result.read_bytes):
                 on_result(result)
             if first or result.read_bytes:
                 ingestor.note_missing(files)
+            if result.read_bytes or not all_judged:
+                all_judged = judge_for(ingestor.connection, JUDGING_SECONDS)
             first = False
             if stop.wait(interval_s):
                 return
@@ -127,10 +143,13 @@ def doctor(root: Path | None = None, db_path: Path | None = None) -> DoctorRepor
 class Service:
     """Reads one database. Safe in threads."""
 
-    def __init__(self, db_path: Path) -> None:
+    def __init__(self, db_path: Path, prices: Path | None = None) -> None:
+        """`prices` names a table of prices instead of that of TRACER_PRICES or the shipped one."""
         self.db_path = db_path
-        self._rows: RevisionCache[SessionData] = RevisionCache()
-        self._timelines: RevisionCache[Timeline] = RevisionCache()
+        self._prices = prices
+        self._sessions: RevisionCache[LoadedSession] = RevisionCache()
+        self._comparer = Comparer()
+        self._verdicts = VerdictReader()
 
     @contextmanager
     def _read(self) -> Iterator[sqlite3.Connection]:
@@ -166,50 +185,121 @@ class Service:
     def requests(self, session_id: str) -> tuple[RequestSummary, ...]:
         """All requests of a session by start time. Raises NotFoundError."""
         with self._read() as connection:
-            data = load_session(connection, _session_row(connection, session_id), prompts=True)
-            return tuple(
-                summarise(data, session_id, seq, prompt_facts(data, row))
-                for seq, row in enumerate(data.rows, 1)
-            )
+            row_id = _session_row(connection, session_id)
+            return self._loaded(connection, row_id, session_id).requests
 
     def timeline(self, session_id: str) -> Timeline:
         """A session's timeline. Raises NotFoundError."""
         with self._read() as connection:
             row_id = _session_row(connection, session_id)
-            return self._timelines.get(
-                connection, row_id, lambda: _load_timeline(connection, row_id, session_id)
-            )
+            return self._loaded(connection, row_id, session_id).timeline(connection)
+
+    def presence(self, session_id: str) -> Presence:
+        """How every section, reminder, mid-conversation message and tool of a session lived, lane
+        by lane. Raises NotFoundError."""
+        with self._read() as connection:
+            row_id = _session_row(connection, session_id)
+            return self._loaded(connection, row_id, session_id).presence
+
+    def _loaded(
+        self, connection: sqlite3.Connection, row_id: int, session_id: str
+    ) -> LoadedSession:
+        return self._sessions.get(
+            connection,
+            row_id,
+            lambda: LoadedSession(
+                connection, row_id, session_id, self._verdicts.briefs(connection, row_id)
+            ),
+        )
 
     def request(
         self, key: str, *, block_from: int = 0, block_limit: int | None = 200, text: bool = False
     ) -> RequestDetail:
         """One request; `block_limit` None gives all blocks. Raises NotFoundError."""
+        return self._request(key, block_from, block_limit, text=text, anatomy=True)
+
+    def _request(
+        self, key: str, block_from: int, block_limit: int | None, *, text: bool, anatomy: bool
+    ) -> RequestDetail:
         with self._read() as connection:
             found = request_session(connection, key)
             if found is None:
                 raise NotFoundError(f"There is no request {key!r} in this database.")
             row_id, _ = found
-            data = self._rows.get(
-                connection, row_id, lambda: load_session(connection, row_id, prompts=False)
-            )
             session = summaries(connection, [row_id], sparks=False)[0]
             return build_detail(
                 connection,
-                data,
-                row_id,
+                self._loaded(connection, row_id, session.session_id),
                 session,
                 key,
                 block_from=max(block_from, 0),
                 block_limit=block_limit,
                 text=text,
+                anatomy=anatomy,
             )
 
     def block(self, key: str, index: int) -> BlockView:
         """One block of a request's prompt, with its text. Raises NotFoundError."""
-        detail = self.request(key, block_from=max(index, 0), block_limit=1, text=True)
+        detail = self._request(key, index, 1, text=True, anatomy=False)
         if index < 0 or not detail.blocks:
             raise NotFoundError(f"Request {key} has {detail.block_total:,} blocks, not {index:,}.")
         return detail.blocks[0]
+
+    def baseline(self, key: str) -> str:
+        """The key of the request that this one is compared with unless told otherwise: the one
+        before it in its lane; empty where there is none. Raises NotFoundError."""
+        with self._read() as connection:
+            return self._comparer.baseline(connection, key)
+
+    def compare(self, a_key: str, b_key: str) -> ComparisonView:
+        """Two requests compared, A being the baseline. Raises NotFoundError."""
+        with self._read() as connection:
+            return self._comparer.get(connection, a_key, b_key).view
+
+    def hunks(
+        self,
+        a_key: str,
+        b_key: str,
+        change_index: int,
+        *,
+        offset: int = 0,
+        limit: int = PAGE_HUNKS,
+        context: int = CONTEXT_LINES,
+    ) -> HunksView:
+        """The inside of one change of `compare`: hunks from `offset` on, `limit` at most, with
+        `context` equal lines around them. Raises NotFoundError."""
+        asked = HunksAsked(offset=offset, limit=limit, context=context)
+        return self.many_hunks(a_key, b_key, {change_index: asked})[0]
+
+    def many_hunks(
+        self, a_key: str, b_key: str, asked: Mapping[int, HunksAsked]
+    ) -> tuple[HunksView, ...]:
+        """The inside of several changes, by their index. Raises NotFoundError."""
+        with self._read() as connection:
+            compared = self._comparer.get(connection, a_key, b_key)
+            return tuple(hunks_of(compared, index, how) for index, how in asked.items())
+
+    def explain(self, key: str, against: str = "") -> VerdictView:
+        """Why a request read what it read: the verdict against its baseline, or `against` another
+        request of its session. Raises NotFoundError; InputError for a broken table of prices."""
+        prices = load_prices(self._prices)
+        with self._read() as connection:
+            return self._verdicts.explain(connection, key, against, prices)
+
+    def misses(
+        self, session_id: str = "", *, code: str = "", limit: int = 100, offset: int = 0
+    ) -> Misses:
+        """Misses of a session or of all, of one cause or of all, the costliest first. Raises
+        NotFoundError."""
+        with self._read() as connection:
+            row_id = _session_row(connection, session_id) if session_id else None
+            return self._verdicts.misses(connection, row_id, code, limit, offset)
+
+    def session_cache(self, session_id: str) -> SessionCache:
+        """What the cache did over a session: rates with their formulas, losses by cause, patterns.
+        Raises NotFoundError."""
+        with self._read() as connection:
+            return self._verdicts.session_cache(connection, _session_row(connection, session_id))
 
     def sources(self) -> tuple[SourceView, ...]:
         """All files, with at most 5 skipped lines each."""
@@ -221,17 +311,16 @@ class Service:
         with self._read() as connection:
             return one_source(connection, source_id)
 
+    def story(self, session_id: str) -> SessionStory:
+        """What the files beside the prompts say of a session: turns, tools, children, rewinds,
+        usage rows with their ties, what is missing. Raises NotFoundError."""
+        with self._read() as connection:
+            return build_story(connection, _session_row(connection, session_id), session_id)
+
     def revision(self) -> int:
         """A number that grows whenever something was stored: pages poll it."""
         with self._read() as connection:
             return connection_revision(connection)
-
-
-def _load_timeline(connection: sqlite3.Connection, row_id: int, session_id: str) -> Timeline:
-    ids = [row_id, *child_ids(connection, session_id)]
-    session, *children = summaries(connection, ids, sparks=False)
-    data = load_session(connection, row_id, prompts=True)
-    return build_timeline(connection, data, row_id, session, tuple(children))
 
 
 def _session_row(connection: sqlite3.Connection, session_id: str) -> int:

@@ -19,7 +19,8 @@ T = TypeVar("T")
 class RevisionCache(Generic[T]):
     """Values by key, valid for one revision of the database. Safe in threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, kept: int = KEPT) -> None:
+        self._kept = kept
         self._values: OrderedDict[object, tuple[int, T]] = OrderedDict()
         self._lock = Lock()
 
@@ -36,6 +37,6 @@ class RevisionCache(Generic[T]):
         with self._lock:
             self._values[key] = (revision, value)
             self._values.move_to_end(key)
-            while len(self._values) > KEPT:
+            while len(self._values) > self._kept:
                 self._values.popitem(last=False)
         return value

@@ -189,11 +189,26 @@ def _other_findings(root: Path, files: Sequence[_File]) -> list[DoctorFinding]:
     if (root / "db" / "db.sqlite").exists():
         findings.append(
             DoctorFinding(
-                "note",
-                "Session database found",
-                "db/db.sqlite holds titles, usage rows and todos; this version does not read it.",
+                "ok",
+                "Session database",
+                f"{(root / 'db' / 'db.sqlite').stat().st_size / 1e6:,.1f} MB. Titles, turns, tools "
+                "and the usage of every call, also of sessions whose prompts are gone. Reading it "
+                "never makes the running agent wait.",
             )
         )
+    else:
+        findings.append(
+            DoctorFinding(
+                "missing",
+                "No session database",
+                "Sessions have no titles, projects or turns with the user's words, and those whose "
+                "model I/O was rotated away are unknown.",
+                "It is db/db.sqlite in the agent's folder; name it if it lies elsewhere.",
+            )
+        )
+    folders = len(list((root / "agents").glob("*/*/metadata.json")))
+    if folders:
+        findings.append(DoctorFinding("ok", "Subagent folders", f"{folders:,} runs of subagents."))
     return findings
 
 

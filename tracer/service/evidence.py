@@ -6,6 +6,7 @@ from tracer.model.prompt import Kind
 from tracer.model.views import ContextUsageView, Evidence, RequestSummary
 from tracer.store.prompts import BlockRow
 from tracer.store.reading import RequestRow
+from tracer.store.records import FILLED, FROM_DATABASE, FROM_EVENT, FROM_LOG
 
 _CARRY = {
     "sequence": "They are carried over from the record right before, which ended where this one "
@@ -47,18 +48,32 @@ def evidence_of(
     return tuple(found)
 
 
+def _known_elsewhere(bits: int) -> Evidence:
+    """Why there is no prompt: who knows the request, if not a record of its own."""
+    gone = "Its model I/O record was rotated away or never written: there is no prompt"
+    keep = "`tracer doctor` says how to keep such records."
+    if bits & FROM_DATABASE:
+        return Evidence(
+            "database-only",
+            "Only a usage row knows this request",
+            f"{gone}. The row sums up all attempts of the call. {keep}",
+        )
+    usage = " and no usage" if not bits & (FILLED | FROM_EVENT) else ""
+    if bits & FROM_LOG:
+        filled = " Its usage is that of its row in the session database." if bits & FILLED else ""
+        return Evidence(
+            "log-only",
+            "Only the structured log knows this request",
+            f"{gone}{usage}.{filled} {keep}",
+        )
+    return Evidence("events-only", "Only session events know this request", f"{gone}. {keep}")
+
+
 def _prompt_gaps(
     request: RequestSummary, row: RequestRow, blocks: Sequence[BlockRow]
 ) -> list[Evidence]:
     if row.from_log:
-        return [
-            Evidence(
-                "log-only",
-                "Only the structured log knows this request",
-                "Its model I/O record was rotated away or never written: there is no prompt and no "
-                "usage. `tracer doctor` says how to keep such records.",
-            )
-        ]
+        return [_known_elsewhere(row.from_log)]
     if request.observed == "metadata":
         return [
             Evidence(

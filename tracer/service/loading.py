@@ -1,6 +1,8 @@
 """Loading whole prompts with their texts: two at the most for a comparison."""
 
 import sqlite3
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from tracer.model.prompt import Block, Kind, Marker, PlacedBlock, Prompt, Tier
 from tracer.service.placing import tier_index, verified_in
@@ -9,14 +11,31 @@ from tracer.store.reading import RequestRow
 from tracer.store.tokens import block_text
 
 
+class LoadedPrompt(NamedTuple):
+    """A prompt, and the row of each of its blocks."""
+
+    rows: list[BlockRow]
+    prompt: Prompt
+
+
 def load_prompt(connection: sqlite3.Connection, row: RequestRow, markers: list[Marker]) -> Prompt:
     """The prompt of a request with the text of every block; empty where the log holds none."""
-    if row.node_id is None:
-        return Prompt(())
-    rows = prompt_blocks(connection, row.node_id)
-    packed = block_texts(connection, sorted({r.block_id for r in rows}))
+    return load_prompts(connection, [(row, markers)])[0].prompt
+
+
+def load_prompts(
+    connection: sqlite3.Connection, requests: Sequence[tuple[RequestRow, list[Marker]]]
+) -> list[LoadedPrompt]:
+    """The prompts of several requests. A text that they share is read once and held once."""
+    chains = [
+        [] if row.node_id is None else prompt_blocks(connection, row.node_id) for row, _ in requests
+    ]
+    packed = block_texts(connection, sorted({b.block_id for rows in chains for b in rows}))
     texts = {block_id: block_text(*columns) for block_id, columns in packed.items()}
-    return Prompt(place_blocks(rows, texts, row, markers))
+    return [
+        LoadedPrompt(rows, Prompt(place_blocks(rows, texts, row, markers)))
+        for rows, (row, markers) in zip(chains, requests, strict=True)
+    ]
 
 
 def place_blocks(

@@ -1,11 +1,36 @@
 """Where a block stands in its tier, and whether a request's own record shows it."""
 
+from typing import NamedTuple, Protocol
+
 from tracer.model.prompt import Kind, Tier
-from tracer.store.prompts import BlockRow
 from tracer.store.reading import RequestRow
 
 
-def tier_index(block: BlockRow, tier: Tier, system_messages: int) -> int:
+class Placed(Protocol):
+    """What tells where a block stands: a row of a prompt, or a `Spot`."""
+
+    @property
+    def kind(self) -> str:
+        """The block's kind."""
+
+    @property
+    def message_index(self) -> int | None:
+        """Its message, over the whole list."""
+
+    @property
+    def block_index(self) -> int:
+        """Its place in the message, or among the tools."""
+
+
+class Spot(NamedTuple):
+    """A block's kind and place."""
+
+    kind: str
+    message_index: int | None
+    block_index: int
+
+
+def tier_index(block: Placed, tier: Tier, system_messages: int) -> int:
     """The position inside the tier: of the tool, the system block, or the message."""
     if tier is Tier.TOOLS or block.message_index is None:
         return block.block_index
@@ -14,7 +39,7 @@ def tier_index(block: BlockRow, tier: Tier, system_messages: int) -> int:
     return block.message_index - system_messages
 
 
-def verified_in(block: BlockRow, tier: Tier, row: RequestRow) -> bool:
+def verified_in(block: Placed, tier: Tier, row: RequestRow) -> bool:
     """True where the request's own record shows the block: in its window, or in the wire body that
     every record carries."""
     if block.kind == Kind.GAP:

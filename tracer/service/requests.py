@@ -2,21 +2,22 @@
 
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import msgspec
 
-from tracer.anatomy.sections import section_rule
 from tracer.assemble.attempts import AttemptFacts, Grouped, group_attempts
-from tracer.assemble.chains import Link, Mark, Sums, labelled_blocks, path_sums, unlink
-from tracer.assemble.joins import SNAPSHOT_SLACK_MS
+from tracer.assemble.chains import Sums
 from tracer.model.events import Status, WindowKind
-from tracer.model.prompt import Marker, Part
+from tracer.model.prompt import Marker
 from tracer.model.source import SourceRef
 from tracer.model.usage import Convention, Usage
-from tracer.model.views import McsView, ReminderView, RequestSummary, SectionView
+from tracer.model.verdict import VerdictBrief
+from tracer.model.views import RequestSummary, SectionView
+from tracer.service.anatomy import RequestAnatomy, SessionAnatomy
+from tracer.service.facts import NO_PROMPT, FactsMaker, PromptFacts, logged_section
+from tracer.service.logged import LoggedSections
 from tracer.store.events import SectionRow, session_sections
-from tracer.store.prompts import block_labels, session_nodes
 from tracer.store.reading import CONVERSATIONS, RequestRow, session_markers, session_requests
 from tracer.store.sources import source_paths
 
@@ -28,54 +29,54 @@ _CONTEXT_SOURCES = (
 
 
 @dataclass(frozen=True, slots=True)
-class PromptFacts:
-    """What a summary says of a prompt's content."""
-
-    roles: dict[str, int]
-    tools: tuple[str, ...]
-    reminders: tuple[ReminderView, ...]
-    mcs: tuple[McsView, ...]
-
-
-NO_PROMPT = PromptFacts({}, (), (), ())
-
-
-@dataclass(frozen=True, slots=True)
 class SessionData:
-    """A session's rows, loaded once. `sums` holds the path sums of every node; most requests share
-    their lists of tools and reminders, so `tool_names` and `marks` keep each list once."""
+    """A session's rows, loaded once. Where its prompts are, too, `sums` holds the path sums of
+    every node, and `anatomies` and `facts` what each request's prompt contains, in order.
+    `verdicts` are by request row id, as far as they were asked for."""
 
     rows: list[RequestRow]
     grouped: dict[str, Grouped]
     markers: Mapping[int, list[Marker]]
-    sections: list[SectionRow]
+    sections: LoggedSections
     paths: dict[int, str]
-    sums: dict[int, Sums]
-    tool_names: dict[int, tuple[str, ...]] = field(default_factory=dict)
-    marks: dict[int, tuple[tuple[ReminderView, ...], tuple[McsView, ...]]] = field(
-        default_factory=dict
-    )
+    sums: dict[int, Sums] = field(default_factory=dict)
+    anatomies: list[RequestAnatomy | None] = field(default_factory=list)
+    facts: list[PromptFacts] = field(default_factory=list)
+    verdicts: Mapping[int, VerdictBrief] = field(default_factory=dict)
 
 
 def load_session(connection: sqlite3.Connection, row_id: int, *, prompts: bool) -> SessionData:
     """Everything that summaries need; `prompts` False leaves the prompts out."""
     rows = session_requests(connection, row_id)
-    return SessionData(
+    data = SessionData(
         rows=rows,
         grouped=group_attempts([attempt_facts(row) for row in rows]),
         markers=session_markers(connection, row_id),
-        sections=session_sections(connection, row_id),
+        sections=LoggedSections(session_sections(connection, row_id)),
         paths=source_paths(connection),
-        sums=_path_sums(connection, row_id) if prompts else {},
     )
+    if not prompts:
+        return data
+    session, maker = SessionAnatomy(connection, row_id, data.sections), FactsMaker()
+    anatomies: list[RequestAnatomy | None] = []
+    facts = []
+    for seq, row in enumerate(rows, 1):
+        if row.node_id is None:
+            anatomies.append(None)
+            facts.append(NO_PROMPT)
+            continue
+        found = session.of(row.node_id, row.started_at_ms)
+        roles, logged = session.sums[row.node_id].roles, logged_before(data, row)
+        anatomies.append(found)
+        facts.append(maker.facts(found, roles, logged, purpose=row.query_source, seq=seq))
+    return replace(data, sums=session.sums, anatomies=anatomies, facts=facts)
 
 
-def _path_sums(connection: sqlite3.Connection, row_id: int) -> dict[int, Sums]:
-    nodes = session_nodes(connection, row_id)
-    labels = block_labels(connection, labelled_blocks(nodes))
-    return path_sums(
-        nodes, {i: name or reminder_source(preview) for i, (name, preview) in labels.items()}
-    )
+def logged_before(data: SessionData, row: RequestRow) -> Sequence[SectionRow]:
+    """The sections that the log tells of a request: those of its last line before it; none for a
+    side call, whose prefix is another one."""
+    version = 0 if is_side_call(row) else data.sections.version(row.started_at_ms)
+    return data.sections.newest(version)
 
 
 def attempt_facts(row: RequestRow) -> AttemptFacts:
@@ -92,32 +93,6 @@ def reminder_source(preview: str) -> str:
     """The source of a wrapped reminder as far as its opening tells; else `unknown`."""
     body = preview.removeprefix("<system-reminder>").lstrip()
     return next((s for opening, s in _CONTEXT_SOURCES if body.startswith(opening)), UNKNOWN_SOURCE)
-
-
-def prompt_facts(data: SessionData, row: RequestRow) -> PromptFacts:
-    """What a request's prompt contains, from the sums of its path."""
-    sums = data.sums.get(row.node_id) if row.node_id is not None else None
-    if sums is None:
-        return NO_PROMPT
-    tools = data.tool_names.get(id(sums.tools))
-    if tools is None:
-        tools = data.tool_names[id(sums.tools)] = tuple(unlink(sums.tools))
-    marks = data.marks.get(id(sums.marks))
-    if marks is None:
-        marks = data.marks[id(sums.marks)] = _marks(sums.marks)
-    return PromptFacts(sums.roles, tools, *marks)
-
-
-def _marks(link: Link[Mark] | None) -> tuple[tuple[ReminderView, ...], tuple[McsView, ...]]:
-    reminders, mcs = [], []
-    for part, message_index, source in unlink(link):
-        if message_index is None:
-            continue
-        if part is Part.MCS:
-            mcs.append(McsView(message_index, ()))
-        else:
-            reminders.append(ReminderView(source, "reminder", message_index))
-    return tuple(reminders), tuple(mcs)
 
 
 def summarise(data: SessionData, session_id: str, seq: int, prompt: PromptFacts) -> RequestSummary:
@@ -157,11 +132,22 @@ def summarise(data: SessionData, session_id: str, seq: int, prompt: PromptFacts)
         usage=usage_of(row),
         markers=tuple(data.markers.get(row.id, ())),
         tools=prompt.tools or _logged_names(row),
-        sections=() if is_side_call(row) else _sections(data.sections, row.started_at_ms),
+        sections=_sections(data, row) if prompt.sections is None else prompt.sections,
         reminders=prompt.reminders,
         mcs=prompt.mcs,
         source=SourceRef(data.paths.get(row.source_id, ""), row.line, row.offset_bytes),
+        variant=prompt.variant,
+        mcs_state=prompt.mcs_state,
+        verdict=data.verdicts.get(row.id),
     )
+
+
+def baseline_of(data: SessionData, seq: int) -> RequestRow | None:
+    """What request number `seq` (from 1) is compared with: the one before it in its lane of which
+    the log holds a prompt. None where there is none."""
+    lane = data.rows[seq - 1].lane
+    earlier = reversed(data.rows[: seq - 1])
+    return next((r for r in earlier if r.lane == lane and r.node_id is not None), None)
 
 
 def usage_of(row: RequestRow) -> Usage | None:
@@ -185,26 +171,6 @@ def _logged_names(row: RequestRow) -> tuple[str, ...]:
     return tuple(msgspec.json.decode(row.tool_names_json, type=list[str]))
 
 
-def _sections(sections: Sequence[SectionRow], started_at_ms: int | None) -> tuple[SectionView, ...]:
-    """The sections of the last `context.built` line before a request. It is written once a process
-    and not at every rebuild of the prefix, so later requests may differ (formats/zcode.md 2.6)."""
-    if started_at_ms is None:
-        return ()
-    limit = started_at_ms + SNAPSHOT_SLACK_MS
-    latest = next(
-        (s.event_id for s in reversed(sections) if s.at_ms is not None and s.at_ms <= limit), None
-    )
-    return tuple(
-        SectionView(
-            source=s.source,
-            name=s.name,
-            target=section_rule(s.source).target,
-            cache_hint=section_rule(s.source).cache_hint,
-            chars=s.chars,
-            tokens_logged=s.tokens,
-            tokens_estimate=s.estimate_tokens,
-            message_index=None,
-        )
-        for s in sections
-        if s.event_id == latest
-    )
+def _sections(data: SessionData, row: RequestRow) -> tuple[SectionView, ...]:
+    """The sections of a request whose prompt was not read for them."""
+    return tuple(logged_section(section) for section in logged_before(data, row))

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from tracer.model.views import SessionSummary, SparkPoint, UsageTotals
 from tracer.store.reading import SessionRow, models_and_lanes, sessions_by_id, spark_rows
+from tracer.store.verdicts import SumsRow, stored_sums
 
 SPARK_BARS = 40
 
@@ -17,15 +18,21 @@ def summaries(
         return ()
     used = models_and_lanes(connection, ids)
     bars = spark_rows(connection, ids) if sparks else {}
+    sums = stored_sums(connection, ids)
     return tuple(
-        _summary(row, *used[row.id], spark(bars.get(row.id, [])))
+        _summary(row, *used[row.id], spark(bars.get(row.id, [])), sums.get(row.id))
         for row in sessions_by_id(connection, ids)
     )
 
 
 def _summary(
-    row: SessionRow, models: list[str], lanes: list[str], bars: tuple[SparkPoint, ...]
+    row: SessionRow,
+    models: list[str],
+    lanes: list[str],
+    bars: tuple[SparkPoint, ...],
+    sums: SumsRow | None,
 ) -> SessionSummary:
+    of_tokens = sums.corrected_of_tokens if sums else 0
     return SessionSummary(
         session_id=row.session_id,
         agent=row.agent,
@@ -53,6 +60,11 @@ def _summary(
         observed_metadata=row.metadata,
         parent_session_id=row.parent_session_id,
         spark=bars,
+        misses=sums.misses if sums else None,
+        missed_tokens=sums.missed_tokens if sums else None,
+        avoidable_tokens=sums.avoidable_tokens if sums else None,
+        rebilled_tokens=sums.rebilled_tokens if sums else None,
+        corrected_rate=sums.corrected_read_tokens / of_tokens if sums and of_tokens else None,
     )
 
 

@@ -15,7 +15,7 @@ from tracer.model.views import (
     TimelineEvent,
     TurnSpan,
 )
-from tracer.service.requests import SessionData, prompt_facts, summarise
+from tracer.service.requests import SessionData
 from tracer.store.events import EventRow, session_events
 
 _MARKED_EVENTS = (
@@ -43,10 +43,10 @@ def build_timeline(
     row_id: int,
     session: SessionSummary,
     children: tuple[SessionSummary, ...],
+    requests: Sequence[RequestSummary],
 ) -> Timeline:
-    """The whole timeline of a session."""
-    columns = _columns(data, session.session_id)
-    requests = [column.request for column in columns]
+    """The whole timeline of a session; `requests` are the summaries of all its rows."""
+    columns = _columns(data, requests)
     events = [
         *_file_events(data),
         *_model_switches(requests),
@@ -59,13 +59,12 @@ def build_timeline(
     return Timeline(session, columns, _turns(requests), tuple(events), children, uncounted)
 
 
-def _columns(data: SessionData, session_id: str) -> tuple[TimelineColumn, ...]:
+def _columns(data: SessionData, requests: Sequence[RequestSummary]) -> tuple[TimelineColumn, ...]:
     walkers: dict[str, PathWalker] = {}
     lane_tip: dict[str, Sums] = {}
     columns = []
-    for seq, row in enumerate(data.rows, 1):
+    for row, request in zip(data.rows, requests, strict=True):
         sums = data.sums.get(row.node_id) if row.node_id is not None else None
-        request = summarise(data, session_id, seq, prompt_facts(data, row))
         if sums is None or row.node_id is None:
             columns.append(TimelineColumn(request, (), 0, 0, False))
             continue

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from tracer.cache.changes import HOISTED, is_reminder
 from tracer.model.comparison import Op
 from tracer.model.prompt import Kind, Tier
 from tracer.model.verdict import Change, Difference
@@ -31,12 +32,8 @@ _PLACEHOLDER = re.compile(
 _REPAIR = re.compile(
     r"interrupted|cancell?ed|aborted|no result|did not (finish|return)", re.IGNORECASE
 )
-SUMMARY = re.compile(
-    r"continued from a previous conversation|summary of (the|our) conversation|"
-    r"conversation summary|<summary>|compacted|context was compacted",
-    re.IGNORECASE,
-)
 _CLEARED_FRACTION = 0.5
+_MEDIA = (Kind.IMAGE, Kind.VIDEO, Kind.FILE)
 
 
 def subtype_of(change: Change, difference: Difference, all_changes: Sequence[Change]) -> str:
@@ -76,10 +73,19 @@ def _reasoning(change: Change, changes: Sequence[Change]) -> str:
     return "THINKING_STRIPPED" if all_reasoning and change in gone else ""
 
 
-def _media(change: Change, _: Sequence[Change]) -> str:
-    media = (Kind.IMAGE, Kind.VIDEO, Kind.FILE)
-    shrank = change.op is Op.REMOVED or change.after_tokens < change.before_tokens
-    return "IMAGE_STRIPPED" if change.kind in media and shrank else ""
+def _media(change: Change, changes: Sequence[Change]) -> str:
+    """Media that is gone from the first changed message: words may stand in its place."""
+    here = [c for c in changes if c.tier is change.tier and _same_message(c, change)]
+    gone = any(
+        c.kind in _MEDIA and (c.op is Op.REMOVED or c.after_tokens < c.before_tokens) for c in here
+    )
+    return "IMAGE_STRIPPED" if gone and change.kind in (*_MEDIA, Kind.TEXT) else ""
+
+
+def _same_message(one: Change, other: Change) -> bool:
+    if one.a_index is not None and one.a_index == other.a_index:
+        return True
+    return one.message_index is not None and one.message_index == other.message_index
 
 
 def _tool_result(change: Change, _: Sequence[Change]) -> str:
@@ -92,9 +98,9 @@ def _tool_result(change: Change, _: Sequence[Change]) -> str:
 
 
 def _reminder(change: Change, changes: Sequence[Change]) -> str:
-    if not change.reminder:
+    if not is_reminder(change):
         return ""
-    same = [c for c in changes if c.reminder == change.reminder]
+    same = [c for c in changes if c is change or (c.reminder and c.reminder == change.reminder)]
     ops = {c.op for c in same}
     if Op.MOVED in ops or {Op.ADDED, Op.REMOVED} <= ops:
         return "REMINDER_MOVED"
@@ -106,5 +112,5 @@ def _reminder(change: Change, changes: Sequence[Change]) -> str:
 def _moved(change: Change, changes: Sequence[Change]) -> str:
     gained = any(c.tier is Tier.SYSTEM and c.op in (Op.ADDED, Op.MOVED) for c in changes)
     if change.role == "system" and change.op in (Op.REMOVED, Op.MOVED) and gained:
-        return "ROLE_SYSTEM_HOISTED"
+        return HOISTED
     return "REORDERED" if change.op in (Op.MOVED, Op.REORDERED) else ""

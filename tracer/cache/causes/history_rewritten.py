@@ -7,7 +7,9 @@ provider read everything behind it again. A compaction does that on purpose.
 import math
 
 from tracer.cache.case import Case
-from tracer.cache.causes._history_text import SUBTYPES, SUMMARY, subtype_of
+from tracer.cache.causes._history_text import SUBTYPES, subtype_of
+from tracer.cache.causes.tail_window import is_window
+from tracer.cache.changes import HOISTED, SUMMARY
 from tracer.cache.ordering import place_of
 from tracer.cache.params import find_param
 from tracer.cache.wording import excerpt, tier_place, tokens
@@ -53,7 +55,7 @@ def detect(case: Case) -> CauseFinding | None:
         certainty=Certainty.CERTAIN,
         summary=_summary(change, subtype, side_call),
         fix=_FIXES.get(subtype, FIX),
-        tier=Tier.MESSAGES,
+        tier=change.tier if change else Tier.MESSAGES,
         block_index=place_of(change) if change else None,
         message_index=change.message_index if change else None,
         section=change.section if change else "",
@@ -70,8 +72,13 @@ def detect(case: Case) -> CauseFinding | None:
 
 
 def _first(case: Case) -> Change | None:
-    """The first change among the messages that is not about a section of the prefix."""
-    return next((c for c in case.changes_in(Tier.MESSAGES) if not c.section), None)
+    """The first change among the messages that is not about a section of the prefix, nor the
+    step of a sliding window; a message that became a system block is one."""
+    if case.difference is not None and is_window(case.difference):
+        return None
+    changes = case.changes_in(Tier.SYSTEM, Tier.MESSAGES)
+    mine = (c for c in changes if c.tier is Tier.MESSAGES or HOISTED in c.hints)
+    return next((c for c in mine if not c.section), None)
 
 
 def _deliberate(case: Case) -> str | None:
@@ -122,7 +129,7 @@ def _summary(change: Change | None, subtype: str, side_call: bool) -> str:
     what = SUBTYPES[subtype]
     if change is None or subtype in ("COMPACTION", "CACHE_EDITS"):
         return f"{what[:1].upper()}{what[1:]}."
-    place = tier_place(Tier.MESSAGES, _index(change))
+    place = tier_place(change.tier, _index(change))
     role = f" ({change.role})" if change.role else ""
     reminder = f", reminder {change.reminder}" if change.reminder else ""
     return f"History was rewritten at {place}{role}{reminder}: {what}."

@@ -68,6 +68,8 @@ def _observed(case: Case, change: ParamChange) -> Lost:
     if expected is None or change.may_reach is None or change.lost is Lost.UNKNOWN:
         return change.lost
     start = tier_start(change.lost, case.difference)
-    if start is not None and expected.read < start - expected.noise:
+    if start is None:
+        return change.lost
+    if expected.read < start - max(expected.noise, expected.scale.error_at(start)):
         return change.may_reach
     return change.lost

@@ -6,6 +6,7 @@ goes for the sections that an agent sends as its first user messages.
 
 from tracer.cache.case import Case
 from tracer.cache.causes._system_text import SUBTYPES, subtype_of
+from tracer.cache.changes import HOISTED
 from tracer.cache.ordering import place_of
 from tracer.cache.wording import duration, excerpt, tier_place
 from tracer.model.comparison import Op
@@ -34,7 +35,10 @@ def detect(case: Case) -> CauseFinding | None:
     if change is None:
         return None
     subtype = "alternation" if _alternates(case) else subtype_of(change)
-    place = tier_place(change.tier, place_of(change))
+    index = place_of(change)
+    if change.tier is Tier.MESSAGES and change.message_index is not None:
+        index = change.message_index  # over the whole list, as pages show it
+    place = tier_place(change.tier, index)
     what = SUBTYPES[subtype] if subtype != "text" else _what(change)
     name = f"the section {change.section} in {place}" if change.section else place
     where = f" at character {change.char_offset:,}" if change.char_offset is not None else ""
@@ -69,7 +73,7 @@ def detect(case: Case) -> CauseFinding | None:
 
 
 def _first(case: Case) -> Change | None:
-    system = case.changes_in(Tier.SYSTEM)
+    system = [c for c in case.changes_in(Tier.SYSTEM) if HOISTED not in c.hints]
     if system:
         return system[0]
     return next((c for c in case.changes_in(Tier.MESSAGES) if c.section), None)

@@ -4,19 +4,28 @@ Every step then begins at another message, and nothing behind tools and system c
 """
 
 from tracer.cache.case import Case
+from tracer.cache.changes import is_reminder
 from tracer.model.prompt import Tier
-from tracer.model.verdict import CauseFinding, Certainty, Share
+from tracer.model.verdict import CauseFinding, Certainty, Difference, Share
 
 CODE = "TAIL_WINDOW"
 ORDER = 12
 FIX = "Keep the beginning and add a summary once, instead of sliding a window."
 
 
+def is_window(difference: Difference) -> bool:
+    """True where the oldest messages are gone and nothing else: a reminder that is not sent any
+    more is no step of a window."""
+    changes = difference.changes
+    notes = bool(changes) and all(is_reminder(change) for change in changes)
+    return difference.shift > 0 and not notes
+
+
 def detect(case: Case) -> CauseFinding | None:
     """The first message is message k > 0 of the one before, the overlap is equal, and the prompt
     itself stopped growing (cache-rules.md 2.3, 12)."""
     difference, baseline = case.difference, case.baseline
-    if difference is None or baseline is None or difference.shift <= 0:
+    if difference is None or baseline is None or not is_window(difference):
         return None
     before, now = baseline.prompt_tokens, case.call.prompt_tokens
     return CauseFinding(

@@ -7,6 +7,8 @@ model, in that order; a call that no family recognises belongs to `unknown`.
 
 import importlib
 import pkgutil
+import re
+from dataclasses import replace
 from functools import cache
 
 from tracer.cache.providers.base import Provider
@@ -38,7 +40,15 @@ def provider_for(provider_id: str, model_id: str = "", endpoint: str = "") -> Pr
     """The family that recognises a call best, else `unknown`."""
     scored = [(p.recognises(provider_id, model_id, endpoint), p.name, p) for p in all_providers()]
     score, _, best = max(scored, key=lambda item: (item[0], item[1]))
-    return best if score > 0 else _unknown()
+    return _as_offered(best, provider_id, endpoint) if score > 0 else _unknown()
+
+
+def _as_offered(provider: Provider, provider_id: str, endpoint: str) -> Provider:
+    """The family's rules as the place that offers its models keeps them."""
+    for pattern, runs in provider.tool_runs_elsewhere:
+        if any(re.search(pattern, place.lower()) for place in (provider_id, endpoint)):
+            return replace(provider, tool_runs_are_one=runs)
+    return provider
 
 
 def _unknown() -> Provider:

@@ -76,8 +76,12 @@ PROVIDER = Provider(
         ParamRule("output_format", OUTPUT_FORMAT, same(Lost.UNKNOWN, _DIAGNOSTICS)),
     ),
     lookback=Value(20, _SKILLS),
-    tool_runs_are_one=Value(
-        True, "on the Claude API; each block counts elsewhere: cache-rules.md 0"
+    tool_runs_are_one=Value(True, f"on the Claude API: {_SKILLS}"),
+    tool_runs_elsewhere=(
+        (
+            r"bedrock|vertex|aiplatform\.googleapis",
+            Value(False, "each block counts there: strands-agents#3348 (cache-rules.md 0)"),
+        ),
     ),
     max_markers=Value(4, _DOC),
     strips_thinking=ByModel(

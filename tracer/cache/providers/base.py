@@ -91,6 +91,8 @@ class Provider:
 
     `guaranteed` is false where an unread prefix is normal. `self_hosted`: one server, whose slots
     and memory are the user's. `write_delay_ms`: a finished request is readable only after that.
+    `keeps_forks`: a prefix at which two prompts parted is reused, too (Match.UNITS).
+    `tool_runs_elsewhere`: `tool_runs_are_one` by a pattern of the provider's id or endpoint.
     """
 
     name: str
@@ -111,9 +113,11 @@ class Provider:
     lifetimes: tuple[tuple[str, Value[Lifetime]], ...] = ()
     lookback: Value[int | None] = Value(None, "not applicable")
     tool_runs_are_one: Value[bool] = Value(False, "not applicable")
+    tool_runs_elsewhere: tuple[tuple[str, Value[bool]], ...] = ()
     max_markers: Value[int | None] = Value(None, "not applicable")
     strips_thinking: ByModel[bool] = ByModel(Value(False, "not documented"))
     write_delay_ms: Value[int] = Value(0, "not documented")
+    keeps_forks: Value[bool] = Value(False, "not documented")
     needs_opt_in: Value[bool] = Value(False, "automatic")
     guaranteed: Value[bool] = Value(True, "not documented otherwise")
     affinity_headers: Value[tuple[str, ...]] = Value((), "not documented")

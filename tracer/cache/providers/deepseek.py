@@ -46,6 +46,7 @@ PROVIDER = Provider(
         ParamRule("tool_choice", TOOL_CHOICE, _UNKNOWN),
         ParamRule("output_format", OUTPUT_FORMAT, _UNKNOWN),
     ),
+    keeps_forks=Value(True, f"a detected common prefix is a unit: {_DOC}"),
     write_delay_ms=Value(
         6_000, "measured: asynchronous, about 6 s, one source (cache-rules.md 1.1)"
     ),

@@ -33,7 +33,10 @@ PROVIDER = Provider(
     order=Value(
         (Tier.TOOLS, Tier.SYSTEM, Tier.MESSAGES), f"rendered; order of tools, system: {_DOC}"
     ),
-    match=same(Match.PREFIX, _DOC),
+    match=ByModel(
+        Value(Match.PREFIX, _DOC),
+        ((_NEW, Value(Match.UNITS, f"exact breakpoints, at the ends of prompts: {_DOC}")),),
+    ),
     granularity=ByModel(
         Value(128, _DOC),
         ((_NEW, Value(1, "measured: reads of 2,907 and 2,772 (cache-rules.md 1.3)")),),

@@ -1,0 +1,270 @@
+"""The anatomy of every prompt of a session: what a text says once a text, what a place says once a
+message, and what only a whole prompt can tell once for all prompts that share it.
+
+Nothing here is done once a request but looking up what is known already: most requests have the
+tools, the prefix and nearly all notes of the one before.
+"""
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from tracer.anatomy.layout import Layout
+from tracer.anatomy.mcs import START, McsState, McsVerdict, Stand, verdict
+from tracer.anatomy.messages import MessageReading, Sort, Spans
+from tracer.anatomy.presence import (
+    Groups,
+    Request,
+    mcs_items,
+    reminder_items,
+    section_items,
+    tool_items,
+)
+from tracer.anatomy.prompt import (
+    McsMessage,
+    PlacedReminder,
+    PlacedSection,
+    ReadMessage,
+    attachment_sections,
+    layout_of_messages,
+    mcs_message,
+    placed_reminders,
+    system_sections,
+    with_plugins,
+)
+from tracer.anatomy.settle import settle
+from tracer.assemble.chains import ChainNode, Link, Sums, path_sums, unlink
+from tracer.assemble.marked import GAP_AT_HEAD, MarkedMessage
+from tracer.model.prompt import Block, Kind, Part, PlacedBlock, Tier
+from tracer.service.logged import LoggedSections
+from tracer.store.prompts import blocks_with_text, session_nodes, tool_names
+from tracer.store.readings import StoredReading, stored_readings
+
+Settled: TypeAlias = tuple[ReadMessage, Spans]
+_STEP = ReadMessage(-1, (), MessageReading(Sort.ASSISTANT), START)
+_SILENT = Block(Tier.MESSAGES, "", Kind.UNKNOWN, "")
+
+
+@dataclass(frozen=True, slots=True)
+class RequestAnatomy:
+    """What was found in one prompt. `first_index` gives the place in the prompt of the first block
+    of a message; requests with the same content share the object."""
+
+    layout: Layout
+    sections: tuple[PlacedSection, ...]
+    reminders: tuple[PlacedReminder, ...]
+    mcs: tuple[McsMessage, ...]
+    verdict: McsVerdict
+    tools: tuple[str, ...]
+    whole: bool
+    first_index: dict[int, int]
+    groups: Groups
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """The leading system messages of prompts: their layout, sections, and places."""
+
+    layout: Layout
+    sections: tuple[PlacedSection, ...]
+    first_index: dict[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What one message says, once it is known whether MCS is on."""
+
+    reminders: tuple[PlacedReminder, ...]
+    sections: tuple[PlacedSection, ...]
+    mcs: McsMessage | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Talk:
+    """What all messages behind the prefix say."""
+
+    told: tuple[_Told, ...]
+    first_index: dict[int, int]
+    reminders: Request
+    mcs: Request
+
+
+class SessionAnatomy:
+    """The anatomy of the prompts of a session. To be made, asked and dropped inside one read."""
+
+    def __init__(self, connection: sqlite3.Connection, row_id: int, logged: LoggedSections) -> None:
+        logged.read_texts(connection)
+        nodes = session_nodes(connection, row_id)
+        readings = stored_readings(connection, {node[2] for node in nodes})
+        self.sums = path_sums(
+            nodes,
+            {i: stored.reading for i, stored in readings.items()},
+            {i for i, stored in readings.items() if stored.plugins},
+        )
+        self._tools = tool_names(connection, sorted({n[2] for n in nodes if n[5] == Part.TOOLS}))
+        self._blocks = blocks_with_text(connection, sorted(_telling(nodes, readings)))
+        self._nodes: dict[int, ChainNode] = {node[0]: node for node in nodes}
+        self._logged = logged
+        self._verdicts: dict[int, McsVerdict] = {}
+        self._tool_lists: dict[int, tuple[tuple[str, ...], Request]] = {}
+        self._heads: dict[tuple[int, int], _Head] = {}
+        self._settled: dict[tuple[int, McsState], Settled] = {}
+        self._told: dict[tuple[int, McsState, int], _Told] = {}
+        self._talks: dict[tuple[int, McsState, int], _Talk] = {}
+        self._requests: dict[tuple[object, ...], RequestAnatomy] = {}
+
+    def of(self, node_id: int, started_at_ms: int | None) -> RequestAnatomy:
+        """The anatomy of the prompt that ends with a node."""
+        sums = self.sums[node_id]
+        state = self._verdict(sums.stand)
+        version = self._logged.version(started_at_ms)
+        key = (id(sums.marks), state, sums.head, version, id(sums.tools), sums.whole)
+        found = self._requests.get(key)
+        if found is None:
+            found = self._requests[key] = self._read(sums, state, version)
+        return found
+
+    def _read(self, sums: Sums, state: McsVerdict, version: int) -> RequestAnatomy:
+        head = self._head(sums.head, version)
+        talk = self._talk(sums.marks, state.state, version)
+        tools, tool_group = self._tool_list(sums.tools)
+        sections = (*head.sections, *(s for told in talk.told for s in told.sections))
+        return RequestAnatomy(
+            layout=head.layout,
+            sections=sections,
+            reminders=tuple(r for told in talk.told for r in told.reminders),
+            mcs=tuple(told.mcs for told in talk.told if told.mcs is not None),
+            verdict=state,
+            tools=tools,
+            whole=sums.whole,
+            first_index=head.first_index | talk.first_index,
+            groups=Groups(
+                tool_group,
+                Request(section_items(sections), sums.whole),
+                _known(talk.reminders, sums.whole),
+                _known(talk.mcs, sums.whole),
+            ),
+        )
+
+    def _verdict(self, stand: Stand) -> McsVerdict:
+        found = self._verdicts.get(id(stand))
+        if found is None:
+            found = self._verdicts[id(stand)] = verdict(stand)
+        return found
+
+    def _tool_list(self, link: Link[int] | None) -> tuple[tuple[str, ...], Request]:
+        found = self._tool_lists.get(id(link))
+        if found is None:
+            blocks = unlink(link)
+            tools = [self._tools[block] for block in blocks if block in self._tools]
+            group = Request(tool_items(tools), len(tools) == len(blocks))
+            found = self._tool_lists[id(link)] = tuple(name for name, _ in tools), group
+        return found
+
+    def _head(self, head: int, version: int) -> _Head:
+        found = self._heads.get((head, version))
+        if found is None:
+            found = self._heads[head, version] = self._read_head(head, version)
+        return found
+
+    def _read_head(self, head: int, version: int) -> _Head:
+        """The leading system messages, from the node that ends them upwards."""
+        if head == GAP_AT_HEAD:
+            unknown = ReadMessage(0, (), MessageReading(Sort.GAP), START)
+            return _Head(layout_of_messages([unknown]), (), {})
+        blocks: dict[int, list[PlacedBlock]] = {}
+        first_index: dict[int, int] = {}
+        node = self._nodes.get(head)
+        while node is not None and node[5] == Part.SYSTEM:
+            node_id, above, block_id, index, block_index = node[:5]
+            assert index is not None
+            first_index[index] = self.sums[node_id].depth - 1
+            placed = _placed(index, block_index, self._blocks[block_id])
+            blocks.setdefault(index, []).insert(0, placed)
+            node = None if above is None else self._nodes[above]
+        messages = [
+            ReadMessage(index, tuple(own), MessageReading(Sort.SYSTEM), START)
+            for index, own in sorted(blocks.items())
+        ]
+        layout = layout_of_messages(messages)
+        sections = tuple(system_sections(messages, layout, self._logged.texts(version)))
+        return _Head(layout, sections, first_index)
+
+    def _talk(self, marks: Link[MarkedMessage] | None, state: McsState, version: int) -> _Talk:
+        key = (id(marks), state, version)
+        found = self._talks.get(key)
+        if found is None:
+            found = self._talks[key] = self._read_talk(unlink(marks), state, version)
+        return found
+
+    def _read_talk(self, marks: list[MarkedMessage], state: McsState, version: int) -> _Talk:
+        settled = [self._settle(mark, state) for mark in marks]
+        final = settled
+        if any(mark.reading.sort is Sort.USER for mark in marks):
+            final = _with_plugins(marks, settled)
+        told = tuple(
+            self._tell(mark, pair, state, version) if pair is before else self._say(pair, version)
+            for mark, before, pair in zip(marks, settled, final, strict=True)
+        )
+        return _Talk(
+            told,
+            {mark.message_index: mark.first_index for mark in marks},
+            Request(reminder_items(r for t in told for r in t.reminders)),
+            Request(mcs_items(t.mcs for t in told if t.mcs is not None)),
+        )
+
+    def _settle(self, mark: MarkedMessage, state: McsState) -> Settled:
+        key = (id(mark), state)
+        found = self._settled.get(key)
+        if found is None:
+            blocks = tuple(
+                _placed(mark.message_index, position, self._blocks.get(block_id, _SILENT))
+                for position, block_id in enumerate(mark.blocks)
+            )
+            message = ReadMessage(mark.message_index, blocks, mark.reading, mark.before)
+            found = self._settled[key] = message, settle(mark.reading, mark.before, state)
+        return found
+
+    def _tell(self, mark: MarkedMessage, pair: Settled, state: McsState, version: int) -> _Told:
+        key = (id(mark), state, version)
+        found = self._told.get(key)
+        if found is None:
+            found = self._told[key] = self._say(pair, version)
+        return found
+
+    def _say(self, pair: Settled, version: int) -> _Told:
+        message, spans = pair
+        return _Told(
+            tuple(placed_reminders(message, spans)),
+            tuple(attachment_sections([pair], self._logged.texts(version))),
+            mcs_message(message, spans) if message.reading.sort is Sort.MCS else None,
+        )
+
+
+def _known(group: Request, whole: bool) -> Request:
+    return group if whole else Request(group.items, False)
+
+
+def _telling(nodes: Sequence[ChainNode], readings: Mapping[int, StoredReading]) -> set[int]:
+    """The blocks whose text is needed: of the prefix, and of messages that say something."""
+    telling = {i for i, stored in readings.items() if stored.reading.spans or stored.plugins}
+    return telling | {node[2] for node in nodes if node[5] in (Part.SYSTEM, Part.MCS)}
+
+
+def _placed(message_index: int, block_index: int, block: Block) -> PlacedBlock:
+    return PlacedBlock(0, 0, message_index, block_index, block, b"", b"", 0)
+
+
+def _with_plugins(marks: list[MarkedMessage], settled: list[Settled]) -> list[Settled]:
+    """Name the notes about plugins: those of one step of the assistant belong together."""
+    spaced: list[Settled] = []
+    for number, (mark, pair) in enumerate(zip(marks, settled, strict=True)):
+        if number and marks[number - 1].steps != mark.steps:
+            spaced.append((_STEP, ()))
+        spaced.append(pair)
+    found = [pair for pair in with_plugins(spaced) if pair[0] is not _STEP]
+    return [
+        before if after[1] == before[1] else after
+        for before, after in zip(settled, found, strict=True)
+    ]

@@ -1,0 +1,211 @@
+"""What a request's summary says of its prompt, and how each section lived until then.
+
+Requests that carry the same things share the same objects, so a session of thousands of requests
+costs what changes in it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from tracer.anatomy.mcs import McsVerdict
+from tracer.anatomy.prompt import PlacedReminder, PlacedSection
+from tracer.anatomy.sections import section_name, section_rule
+from tracer.model.anatomy_views import McsStateView
+from tracer.model.views import McsView, ReminderView, SectionView
+from tracer.service.anatomy import RequestAnatomy
+from tracer.store.events import SectionRow
+
+NOT_OBSERVED = "not observed"
+"""How a section is known that the log names, in a message that it does not show."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptFacts:
+    """What a summary says of a prompt's content. `sections` is None where the prompt was not read
+    for them."""
+
+    roles: dict[str, int]
+    tools: tuple[str, ...]
+    reminders: tuple[ReminderView, ...]
+    mcs: tuple[McsView, ...]
+    sections: tuple[SectionView, ...] | None = None
+    variant: str = ""
+    mcs_state: McsStateView | None = None
+
+
+NO_PROMPT = PromptFacts({}, (), (), ())
+
+
+class FactsMaker:
+    """Makes the facts of a session's requests, which are given in order."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[int, int], PromptFacts] = {}
+        self._reminders: dict[int, ReminderView] = {}
+        self._states: dict[McsVerdict, McsStateView] = {}
+        self._lives: dict[str, _Lives] = {}
+
+    def facts(
+        self,
+        anatomy: RequestAnatomy,
+        roles: dict[str, int],
+        logged: Sequence[SectionRow],
+        *,
+        purpose: str,
+        seq: int,
+    ) -> PromptFacts:
+        """The facts of the request number `seq`, whose prompt is known. `logged` are the sections
+        of the newest line before it; none for a call that is not the conversation's."""
+        key = (id(anatomy), id(logged))
+        made = self._made.get(key)
+        if made is None:
+            made = self._made[key] = self._make(anatomy, logged)
+        history = self._lives.setdefault(purpose, _Lives())
+        sections = history.next(made.sections or (), seq, whole=anatomy.whole)
+        return replace(made, roles=roles, sections=sections)
+
+    def _make(self, anatomy: RequestAnatomy, logged: Sequence[SectionRow]) -> PromptFacts:
+        mcs = (
+            McsView(
+                m.message_index,
+                m.sources,
+                m.chars,
+                m.content_hash,
+                anatomy.first_index.get(m.message_index),
+            )
+            for m in anatomy.mcs
+        )
+        return PromptFacts(
+            {},
+            anatomy.tools,
+            tuple(self._reminder(r, anatomy) for r in anatomy.reminders),
+            tuple(mcs),
+            _sections(anatomy, logged),
+            anatomy.layout.variant.value,
+            self._state(anatomy.verdict),
+        )
+
+    def _reminder(self, reminder: PlacedReminder, anatomy: RequestAnatomy) -> ReminderView:
+        found = self._reminders.get(id(reminder))
+        if found is None:
+            found = self._reminders[id(reminder)] = reminder_view(reminder, anatomy.first_index)
+        return found
+
+    def _state(self, verdict: McsVerdict) -> McsStateView:
+        found = self._states.get(verdict)
+        if found is None:
+            found = self._states[verdict] = McsStateView(
+                verdict.state.value, verdict.evidence, verdict.message_index
+            )
+        return found
+
+
+class _Lives:
+    """How the sections of one purpose lived: of each the text last seen, and since when."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, tuple[str, int]] = {}
+        self._away: set[str] = set()
+        self._before: tuple[tuple[SectionView, ...], bool] | None = None
+        self._now: tuple[SectionView, ...] = ()
+
+    def next(
+        self, sections: tuple[SectionView, ...], seq: int, *, whole: bool
+    ) -> tuple[SectionView, ...]:
+        """The sections of the next request, with what became of each."""
+        same = self._before is not None and self._before[0] is sections and self._before[1] == whole
+        if same and not any(view.changed for view in self._now):
+            return self._now
+        counts: dict[str, int] = {}
+        seen: set[str] = set()
+        made = []
+        for view in sections:
+            if not view.content_hash:
+                made.append(view)
+                continue
+            counts[view.source] = counts.get(view.source, 0) + 1
+            key = f"{view.source} {counts[view.source]}"
+            content, since = self._last.get(key, ("", seq))
+            there = key in self._last and key not in self._away
+            if not there or content != view.content_hash:
+                since = seq
+            self._last[key] = view.content_hash, since
+            seen.add(key)
+            changed = there and content != view.content_hash
+            made.append(replace(view, since_seq=since, changed=changed))
+        if whole:
+            self._away.update(self._last.keys() - seen)
+        self._away -= seen
+        self._before, self._now = (sections, whole), tuple(made)
+        return self._now
+
+
+def _sections(anatomy: RequestAnatomy, logged: Sequence[SectionRow]) -> tuple[SectionView, ...]:
+    """The sections that stand in a prompt, and those of the log that may stand in what it hides, or
+    in a beginning that is no known one."""
+    by_text: dict[tuple[str, int | None], SectionRow] = {(r.source, r.chars): r for r in logged}
+    views = [_located(s, anatomy, by_text.get((s.source, s.chars))) for s in anatomy.sections]
+    if not (anatomy.whole and views):
+        found = {section.source for section in anatomy.sections}
+        views += [logged_section(row) for row in logged if row.source not in found]
+    return tuple(views)
+
+
+def _located(
+    section: PlacedSection, anatomy: RequestAnatomy, row: SectionRow | None
+) -> SectionView:
+    first = anatomy.first_index.get(section.message_index)
+    return SectionView(
+        source=section.source,
+        name=section.name,
+        target=section.target,
+        cache_hint=section.cache_hint,
+        chars=section.chars,
+        tokens_logged=row.tokens if row is not None and section.how == "logged" else None,
+        tokens_estimate=section.tokens_estimate,
+        message_index=section.message_index,
+        block_index=section.block_index,
+        start_char=section.start_char,
+        end_char=section.end_char,
+        how=section.how.value,
+        content_hash=section.content_hash,
+        prompt_index=None if first is None else first + section.block_index,
+    )
+
+
+def logged_section(row: SectionRow) -> SectionView:
+    """A section that the log names, in no message that is known. The line is written once a process
+    and not at every rebuild of the prefix, so the request may have had another text of it."""
+    return SectionView(
+        source=row.source,
+        name=row.name or section_name(row.source),
+        target=section_rule(row.source).target,
+        cache_hint=section_rule(row.source).cache_hint,
+        chars=row.chars,
+        tokens_logged=row.tokens,
+        tokens_estimate=row.estimate_tokens,
+        message_index=None,
+        how=NOT_OBSERVED,
+    )
+
+
+def reminder_view(reminder: PlacedReminder, first_index: dict[int, int]) -> ReminderView:
+    """A reminder at its place; `first_index` gives the place in the prompt of a message."""
+    first = first_index.get(reminder.message_index)
+    return ReminderView(
+        source=reminder.source,
+        via=reminder.via.value,
+        message_index=reminder.message_index,
+        ambiguous_with=reminder.ambiguous_with,
+        block_index=reminder.block_index,
+        start_char=reminder.start_char,
+        end_char=reminder.end_char,
+        presentation=reminder.presentation,
+        trust=reminder.trust.value,
+        counted=reminder.counted,
+        merged=reminder.merged,
+        chars=reminder.chars,
+        tokens_estimate=reminder.tokens_estimate,
+        content_hash=reminder.content_hash,
+        prompt_index=None if first is None else first + reminder.block_index,
+    )

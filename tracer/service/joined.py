@@ -1,0 +1,121 @@
+"""What the structured log says beside a request: its lines, and the agent's own context report."""
+
+import sqlite3
+from typing import NamedTuple
+
+from tracer.assemble.joins import LineFacts, RequestFacts, join_line, snapshot_before
+from tracer.model.source import SourceRef
+from tracer.model.views import ContextCategory, ContextUsageView, JoinedLogLine
+from tracer.service.requests import SessionData, is_side_call
+from tracer.store.events import (
+    EventRow,
+    UsageRow,
+    attempt_events,
+    context_usage_rows,
+    events_between,
+    session_events,
+)
+from tracer.store.reading import RequestRow
+from tracer.tokens import estimate_bounds
+
+LOG_LINES = 400
+_SNAPSHOT = "context_usage_snapshot"
+
+
+class ContextReport(NamedTuple):
+    """The agent's report nearest before a request, and its rows."""
+
+    view: ContextUsageView
+    rows: list[UsageRow]
+
+
+def log_lines(
+    connection: sqlite3.Connection, data: SessionData, row_id: int, row: RequestRow
+) -> tuple[JoinedLogLine, ...]:
+    events = {e.id: e for e in attempt_events(connection, row.request_id)}
+    if row.started_at_ms is not None:
+        end = row.completed_at_ms or row.started_at_ms
+        near = events_between(connection, row_id, row.started_at_ms - 50, end, LOG_LINES)
+        events.update({e.id: e for e in near})
+    facts = _request_facts(row)
+    lines = []
+    in_order = sorted(
+        events.values(), key=lambda e: (e.at_ms or 0, data.paths.get(e.source_id, ""), e.line)
+    )
+    for event in in_order:
+        join = join_line(_line_facts(event), facts)
+        if join is None:
+            continue
+        lines.append(
+            JoinedLogLine(
+                event.at_ms,
+                event.level,
+                event.event,
+                event.message,
+                event.duration_ms,
+                event.status,
+                join.strength,
+                join.key,
+                event.context_json,
+                event.error_json,
+                SourceRef(data.paths.get(event.source_id, ""), event.line, event.offset_bytes),
+            )
+        )
+    return tuple(lines)
+
+
+def _line_facts(event: EventRow) -> LineFacts:
+    return LineFacts(event.at_ms, event.event, event.turn_id, event.request_id, event.attempt)
+
+
+def _request_facts(row: RequestRow) -> RequestFacts:
+    return RequestFacts(
+        row.request_id, row.attempt, row.turn_id, row.started_at_ms, row.completed_at_ms
+    )
+
+
+def context_report(
+    connection: sqlite3.Connection, data: SessionData, row_id: int, row: RequestRow
+) -> ContextReport | None:
+    """The agent's own report for a request: its conversation's first attempts only, since the
+    snapshot is written once before a model call."""
+    if row.attempt != 1 or row.started_at_ms is None or is_side_call(row):
+        return None
+    snapshots = session_events(connection, row_id, (_SNAPSHOT,))
+    starts = [
+        other.started_at_ms
+        for other in data.rows
+        if other.lane == row.lane and other.attempt == 1 and other.key != row.key
+        if other.started_at_ms is not None
+    ]
+    found = snapshot_before([_line_facts(e) for e in snapshots], _request_facts(row), starts)
+    if found is None:
+        return None
+    event = snapshots[found]
+    rows = context_usage_rows(connection, event.id)
+    total = next((r for r in rows if r.scope == "total"), None)
+    categories = []
+    for item in rows:
+        if item.scope != "category":
+            continue
+        bounds = estimate_bounds(item.chars) if item.chars is not None and item.chars >= 0 else None
+        categories.append(
+            ContextCategory(
+                item.name,
+                item.source,
+                item.chars,
+                item.tokens,
+                bool(item.tokens_redacted),
+                bounds.low if bounds and item.tokens is None else None,
+                bounds.high if bounds and item.tokens is None else None,
+            )
+        )
+    view = ContextUsageView(
+        model=total.source if total else "",
+        total_chars=total.chars if total else None,
+        total_tokens=total.tokens if total else None,
+        categories=tuple(categories),
+        strength="heuristic",
+        source=SourceRef(data.paths.get(event.source_id, ""), event.line, event.offset_bytes),
+    )
+    return ContextReport(view, rows)

@@ -1,0 +1,1 @@
+"""From what is stored to verdicts: facts, prompts, baselines, one session at a time."""

@@ -1,0 +1,60 @@
+"""Where two prompts part, with the lines around it: two blocks are read, and no more."""
+
+import sqlite3
+
+from tracer.compare import diff_texts, hunk_page
+from tracer.compare.fields import JSON_KINDS
+from tracer.model.prompt import Kind, Tier
+from tracer.model.verdict_views import FirstChange
+from tracer.service.comparing import first_lines
+from tracer.store.judging import BlockInfo, PathRow, block_infos, path_rows
+from tracer.store.prompts import block_texts
+from tracer.store.tokens import block_text
+
+
+def first_change(connection: sqlite3.Connection, a_node: int, b_node: int) -> FirstChange | None:
+    """The first difference of two prompts; None where one is the other and more, or where the log
+    does not show it."""
+    a, b = path_rows(connection, a_node), path_rows(connection, b_node)
+    depth = 0
+    while depth < min(len(a), len(b)) and a[depth].node_id == b[depth].node_id:
+        depth += 1
+    if depth >= len(a) or depth >= len(b):
+        return None
+    old: PathRow | None = a[depth]
+    new: PathRow | None = b[depth]
+    if b[depth].block_id in {row.block_id for row in a[depth + 1 :]}:
+        new = None
+    elif a[depth].block_id in {row.block_id for row in b[depth + 1 :]}:
+        old = None
+    ids = [row.block_id for row in (old, new) if row is not None]
+    blocks = block_infos(connection, ids)
+    if any(block.kind is Kind.GAP for block in blocks.values()):
+        return None
+    texts = {i: block_text(*columns) for i, columns in block_texts(connection, ids).items()}
+    before = texts.get(old.block_id) if old else None
+    after = texts.get(new.block_id) if new else None
+    json = all(block.kind in JSON_KINDS for block in blocks.values())
+    page = hunk_page(diff_texts(before, after, json=json), limit=1, context=2)
+    shown = new or old
+    assert shown is not None
+    return FirstChange(
+        op="changed" if old and new else "added" if new else "removed",
+        place=_place(shown, blocks[shown.block_id]),
+        a_index=depth if old else None,
+        b_index=depth if new else None,
+        lines=first_lines(page.hunks[0].lines) if page.hunks else (),
+        more_hunks=max(0, page.total - 1),
+    )
+
+
+def _place(row: PathRow, block: BlockInfo) -> str:
+    """Where a block stands, in words."""
+    if block.tier is Tier.TOOLS:
+        return f"tool {row.block_index}" + (f", {block.name}" if block.name else "")
+    if row.message_index is None:
+        return f"system block {row.block_index}"
+    inside = f", block {row.block_index}" if row.block_index else ""
+    if block.tier is Tier.SYSTEM:
+        return f"system block {row.message_index}{inside}"
+    return f"message {row.message_index}{inside} ({block.role})"

@@ -1,0 +1,42 @@
+"""Giving verdicts at the end of a round of reading."""
+
+import sqlite3
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from tracer.model.views import IngestResult, Progress
+from tracer.service.judging.storing import judge_all
+
+
+def judged(
+    connection: sqlite3.Connection,
+    result: IngestResult,
+    progress: Callable[[Progress], None] | None = None,
+) -> IngestResult:
+    """Give the verdicts that are missing after a round; the round's result with their number."""
+    began = time.monotonic()
+    given = 0
+
+    def elapsed_ms() -> int:
+        return result.elapsed_ms + int((time.monotonic() - began) * 1000)
+
+    def report(done: int, left: int) -> None:
+        nonlocal given
+        given = done
+        if progress is not None:
+            read = result.read_bytes
+            progress(
+                Progress(
+                    "judging", "", read, read, result.new_records, elapsed_ms(),
+                    verdicts=done, unjudged_sessions=left,
+                )
+            )  # fmt: skip
+
+    judge_all(connection, report=report)
+    return replace(result, verdicts=given, elapsed_ms=elapsed_ms())
+
+
+def judge_for(connection: sqlite3.Connection, seconds: float) -> bool:
+    """Give verdicts for a while; False where some are left for the next round."""
+    return judge_all(connection, until=time.monotonic() + seconds)

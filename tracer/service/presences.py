@@ -1,0 +1,159 @@
+"""How everything lived over a session: the presence matrix, a lane at a time."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+
+from tracer.anatomy.presence import (
+    Cell,
+    Groups,
+    Item,
+    Request,
+    Run,
+    numbered,
+    presence_rows,
+)
+from tracer.anatomy.reminder_sources import REMINDER_SOURCES
+from tracer.anatomy.sections import section_rule
+from tracer.model.anatomy_views import Presence, PresenceLane, PresenceRowView, PresenceRun
+from tracer.service.anatomy import RequestAnatomy
+from tracer.service.requests import SessionData, is_side_call, logged_before
+
+_UNSEEN = Groups(*[Request((), False)] * 4)
+_WORDS = {"sections": "section", "reminders": "reminder", "mcs": "mcs", "tools": "tool"}
+_CHANGES = frozenset({Cell.CHANGED.value, Cell.MOVED.value, Cell.GONE.value})
+_SHOWN = frozenset({Cell.APPEARED, Cell.SAME, Cell.CHANGED, Cell.MOVED})
+
+
+def build_presence(data: SessionData, session_id: str) -> Presence:
+    """The matrix of a session whose prompts are read. The work is what changes from request to
+    request, not what each carries.
+
+    A request is compared with the one before it that was made for the same purpose: a switch of
+    the model begins a lane, and what it changed in the prefix is worth knowing.
+    """
+    purposes: dict[str, list[int]] = {}
+    lanes: dict[str, list[int]] = {}
+    for seq, row in enumerate(data.rows, 1):
+        purposes.setdefault(row.query_source, []).append(seq)
+        lanes.setdefault(row.lane, []).append(seq)
+    told = {purpose: _Sequence(data, seqs) for purpose, seqs in purposes.items()}
+    order = sorted(lanes, key=lambda lane: is_side_call(data.rows[lanes[lane][0] - 1]))
+    return Presence(
+        session_id,
+        len(data.rows),
+        tuple(
+            told[data.rows[lanes[lane][0] - 1].query_source].lane(lane, lanes[lane])
+            for lane in order
+        ),
+    )
+
+
+class _Sequence:
+    """The requests of one purpose, and the rows of their matrix."""
+
+    def __init__(self, data: SessionData, seqs: Sequence[int]) -> None:
+        self._seqs = seqs
+        self._keys = [data.rows[seq - 1].key for seq in seqs]
+        self._anatomies = [data.anatomies[seq - 1] for seq in seqs]
+        self._places: dict[int, dict[str, int]] = {}
+        if any(self._anatomies):
+            groups = [_UNSEEN if found is None else found.groups for found in self._anatomies]
+        else:
+            groups = [_logged(data, seq) for seq in seqs]
+        self._rows = [
+            (kind, row)
+            for name, kind in _WORDS.items()
+            for row in presence_rows(getattr(group, name) for group in groups)
+        ]
+
+    def lane(self, lane: str, seqs: Sequence[int]) -> PresenceLane:
+        """The matrix of the requests of one lane."""
+        places = [bisect_left(self._seqs, seq) for seq in seqs]
+        rows = []
+        for kind, row in self._rows:
+            runs = [self._run(row.key, run, places) for run in _of_lane(row.runs, places)]
+            if runs:
+                rows.append(_row(kind, row.key, tuple(runs), seqs))
+        return PresenceLane(lane, tuple(seqs), tuple(rows))
+
+    def _run(self, key: str, run: Run, places: Sequence[int]) -> PresenceRun:
+        """A run of a lane, whose requests stand at `places` of the sequence."""
+        first = places[run.first]
+        return PresenceRun(
+            cell=run.cell.value,
+            first_seq=self._seqs[first],
+            last_seq=self._seqs[places[run.last]],
+            first_key=self._keys[first],
+            block_index=self._place(key, first) if run.cell in _SHOWN else None,
+            baseline_key=self._keys[first - 1] if first else "",
+        )
+
+    def _place(self, key: str, index: int) -> int | None:
+        anatomy = self._anatomies[index]
+        if anatomy is None:
+            return None
+        if id(anatomy) not in self._places:
+            self._places[id(anatomy)] = _places(anatomy)
+        return self._places[id(anatomy)].get(key)
+
+
+def _of_lane(runs: Sequence[Run], places: Sequence[int]) -> list[Run]:
+    """The runs of a sequence as those of a lane, whose requests stand at `places` of it."""
+    found: list[Run] = []
+    for run in runs:
+        first, end = bisect_left(places, run.first), bisect_right(places, run.last)
+        if first == end:
+            continue
+        last = found[-1] if found else None
+        if last and last.cell is run.cell and last.last == first - 1:
+            found[-1] = Run(run.cell, last.first, end - 1)
+        else:
+            found.append(Run(run.cell, first, end - 1))
+    return found
+
+
+def _row(
+    kind: str, key: str, runs: tuple[PresenceRun, ...], seqs: Sequence[int]
+) -> PresenceRowView:
+    name = key.removeprefix(f"{kind} ")
+    source = name.partition(" ")[0]
+    note = ""
+    if kind == "section":
+        rule = section_rule(source)
+        note = f"{rule.target}, {rule.cache_hint}"
+    elif kind == "reminder":
+        known = REMINDER_SOURCES.get(source)
+        note = known.channel if known else ""
+    elif kind == "mcs":
+        name = f"message {name}"
+    changes = sum(
+        bisect_right(seqs, run.last_seq) - bisect_left(seqs, run.first_seq)
+        for run in runs
+        if run.cell in _CHANGES
+    )
+    return PresenceRowView(kind, name, note, runs, changes)
+
+
+def _logged(data: SessionData, seq: int) -> Groups:
+    """What the log tells of a request of a purpose of which it shows no prompt: the sections of the
+    newest line before it. Whatever else there was is unseen."""
+    rows = logged_before(data, data.rows[seq - 1])
+    items = tuple(Item(f"section {row.source}", f"{row.block_id} {row.chars}") for row in rows)
+    return _UNSEEN._replace(sections=Request(items, False))
+
+
+def _places(anatomy: RequestAnatomy) -> dict[str, int]:
+    """Where each item stands in the prompt: of a reminder source its last note."""
+    first = anatomy.first_index
+    tools = anatomy.groups.tools.items
+    places = dict(zip(numbered(tools), range(len(tools)), strict=True))
+    places |= zip(
+        numbered(anatomy.groups.sections.items),
+        (first[s.message_index] + s.block_index for s in anatomy.sections),
+        strict=True,
+    )
+    for note in anatomy.reminders:
+        if note.counted:
+            places[f"reminder {note.source}"] = first[note.message_index] + note.block_index
+    places |= {f"mcs {m.message_index}": first[m.message_index] for m in anatomy.mcs}
+    return places

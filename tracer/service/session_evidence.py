@@ -1,0 +1,127 @@
+"""For each session: which files tell of it, what is gone, and what to switch on to see more."""
+
+from tracer.model.views import DoctorFinding
+from tracer.store.session_reading import FactsRow, SourceKinds
+
+_WATCH = (
+    "Run `tracer ingest --watch` (or `tracer serve`) beside the agent, so that records are copied "
+    "before they are rotated away."
+)
+_DEVELOPMENT = (
+    "Start the agent with ZCODE_RUNTIME_ENV=development: the log then goes to debug level."
+)
+_DATABASE = "Ingest the agent's db/db.sqlite as well: `tracer ingest` without a path reads it."
+
+
+def session_evidence(kinds: SourceKinds, facts: FactsRow | None) -> tuple[DoctorFinding, ...]:
+    """The findings, prompts first."""
+    return (
+        _prompts(kinds),
+        _levels(kinds),
+        _usage(kinds, facts),
+        *_removed(facts),
+        *_others(kinds),
+    )
+
+
+def _prompts(kinds: SourceKinds) -> DoctorFinding:
+    known_elsewhere = kinds.log_requests + kinds.event_requests + kinds.database_requests
+    if kinds.records and not known_elsewhere:
+        return DoctorFinding(
+            "ok", "Prompts", f"Model I/O of all {kinds.records:,} requests was read."
+        )
+    if kinds.records:
+        return DoctorFinding(
+            "note",
+            "Some prompts are gone",
+            f"Model I/O of {kinds.records:,} requests was read. Others are known from the log, "
+            "from events or from the session database only: their records were rotated away, or a "
+            "file was started over at its size limit.",
+            _WATCH,
+        )
+    return DoctorFinding(
+        "missing",
+        "No prompts",
+        "No model I/O record of this session was read: the agent keeps the files of three sessions "
+        "only. Usage and times are shown; what a prompt contained, and which block changed, cannot "
+        "be known. Reasons for a low cache read are then likely at best.",
+        _WATCH,
+    )
+
+
+def _levels(kinds: SourceKinds) -> DoctorFinding:
+    if kinds.sections or kinds.usage_snapshots:
+        return DoctorFinding(
+            "ok",
+            "Sections and context usage",
+            f"The log is at debug level: {kinds.sections:,} context.built and "
+            f"{kinds.usage_snapshots:,} context_usage_snapshot lines.",
+        )
+    if kinds.log_lines:
+        return DoctorFinding(
+            "missing",
+            "The log is at info level" if not kinds.debug_lines else "No context lines",
+            f"{kinds.log_lines:,} lines tell of turns, retries and failures, not of sections.",
+            _DEVELOPMENT,
+        )
+    return DoctorFinding(
+        "missing",
+        "No structured log",
+        "The log of those days was not read, or was deleted after seven days: retries, failed "
+        "attempts and compactions may be missing.",
+        _WATCH,
+    )
+
+
+def _usage(kinds: SourceKinds, facts: FactsRow | None) -> DoctorFinding:
+    if kinds.usage_rows or facts is not None:
+        return DoctorFinding(
+            "ok",
+            "Session database",
+            f"{kinds.usage_rows:,} usage rows and {kinds.messages:,} messages: title, turns, tools "
+            "and rewinds are known.",
+        )
+    return DoctorFinding(
+        "missing",
+        "Not in a session database",
+        "Title, project, turns with the user's words, tools and rewinds are unknown.",
+        _DATABASE,
+    )
+
+
+def _removed(facts: FactsRow | None) -> list[DoctorFinding]:
+    if facts is None or facts.removed_at_ms is None:
+        return []
+    return [
+        DoctorFinding(
+            "note",
+            "Removed from the agent's database",
+            "The session was deleted there since it was read; what it said is kept here.",
+        )
+    ]
+
+
+def _others(kinds: SourceKinds) -> list[DoctorFinding]:
+    found = []
+    if kinds.folders:
+        found.append(
+            DoctorFinding("ok", "Subagent folder", "Its brief, status and final text are known.")
+        )
+    if kinds.session_events:
+        found.append(
+            DoctorFinding(
+                "ok",
+                "Session events",
+                f"{kinds.session_events:,} events; an older build's transcript or a sink's file.",
+            )
+        )
+    if kinds.missing_files:
+        files = "file is" if kinds.missing_files == 1 else "files are"
+        found.append(
+            DoctorFinding(
+                "note",
+                f"{kinds.missing_files} {files} no longer on disk",
+                "What was read from there is kept.",
+            )
+        )
+    return found

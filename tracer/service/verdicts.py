@@ -1,0 +1,356 @@
+"""Verdicts as use cases: one explained, all of a session in short, misses ranked, a session's sums.
+
+What is stored is used as it is. Where something was stored since the verdicts were given, or
+another version of the rules gave them, they are worked out anew in memory.
+"""
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+
+import msgspec
+
+from tracer.cache import RULES_VERSION, Provider, provider_for
+from tracer.cache.diagnostics import compare, parse_diagnostics
+from tracer.cache.prices import PriceTable, miss_cost
+from tracer.cache.session import (
+    CauseSum,
+    Gap,
+    InFlight,
+    Judged,
+    LaneCache,
+    Rate,
+    SessionCache,
+    session_cache,
+)
+from tracer.errors import NotFoundError, UsageError
+from tracer.model.compare_views import RequestChoice
+from tracer.model.verdict import CallFacts, Result, Verdict, VerdictBrief
+from tracer.model.verdict_views import (
+    CauseTotal,
+    DiagnosticView,
+    FirstChange,
+    Misses,
+    MissView,
+    VerdictView,
+)
+from tracer.service.cached import RevisionCache
+from tracer.service.judging.facts import SessionCalls, billed_facts, load_calls
+from tracer.service.judging.first_change import first_change
+from tracer.service.judging.judge import Judge
+from tracer.service.judging.storing import (
+    SessionVerdicts,
+    known_verdicts,
+    session_verdicts,
+    verdict_of,
+)
+from tracer.service.requests import is_side_call
+from tracer.store.reading import (
+    RequestRow,
+    request_session,
+    session_requests,
+    sessions_by_id,
+)
+from tracer.store.verdicts import (
+    MissRow,
+    VerdictRow,
+    cause_rows,
+    judged_by,
+    miss_rows,
+    request_numbers,
+    stored_verdict,
+    stored_verdicts,
+    unjudged_count,
+)
+
+KEPT_SESSIONS = 2
+BRIEF_AT_ONCE = 400
+"""So many missing verdicts are worked out for a list; where more are missing, those that are
+stored are shown."""
+
+CHOICES = 30
+
+__all__ = [
+    "CauseSum",
+    "Gap",
+    "InFlight",
+    "LaneCache",
+    "Rate",
+    "SessionCache",
+    "VerdictReader",
+]
+
+
+class VerdictReader:
+    """Reads the verdicts of one database. Safe in threads."""
+
+    def __init__(self) -> None:
+        self._rows: RevisionCache[list[RequestRow]] = RevisionCache(KEPT_SESSIONS)
+        self._calls: RevisionCache[SessionCalls] = RevisionCache(KEPT_SESSIONS)
+        self._verdicts: RevisionCache[SessionVerdicts] = RevisionCache(KEPT_SESSIONS)
+        self._caches: RevisionCache[SessionCache] = RevisionCache(KEPT_SESSIONS)
+
+    def briefs(self, connection: sqlite3.Connection, row_id: int) -> dict[int, VerdictBrief]:
+        """The verdicts of a session in short, by request row id. Of a long session that is being
+        read just now, the ones that are stored."""
+        if abs(judged_by(connection, row_id)) == RULES_VERSION:
+            rows: Mapping[int, VerdictRow] = stored_verdicts(connection, row_id)
+        else:
+            rows = _current(stored_verdicts(connection, row_id))
+            size = len(request_numbers(connection, [row_id]))
+            if size - len(rows) <= BRIEF_AT_ONCE:
+                rows = self._of(connection, row_id).rows
+        return {request: brief_of(row) for request, row in rows.items()}
+
+    def explain(
+        self, connection: sqlite3.Connection, key: str, against: str, prices: PriceTable
+    ) -> VerdictView:
+        """The verdict on a request, against its baseline or another request of its session. Raises
+        NotFoundError."""
+        found = request_session(connection, key)
+        if found is None:
+            raise NotFoundError(f"There is no request {key!r} in this database.")
+        row_id = found[0]
+        rows = self._rows.get(connection, row_id, lambda: session_requests(connection, row_id))
+        seqs = {row.key: seq for seq, row in enumerate(rows, 1)}
+        row = rows[seqs[key] - 1]
+        if against == key:
+            raise UsageError("A request cannot be its own baseline.")
+        if against and against not in seqs:
+            raise NotFoundError(
+                f"Request {against!r} is not in the session of {key}: only requests of one session "
+                "can have shared a prompt. `tracer diff` compares any two."
+            )
+        verdict = self._verdict(connection, row_id, row, against)
+        facts = billed_facts(connection, row)
+        before = rows[seqs[verdict.baseline_key] - 1] if verdict.baseline_key in seqs else None
+        return VerdictView(
+            key=key,
+            seq=seqs[key],
+            session_id=row.session_id,
+            lane=row.lane,
+            model=facts.model,
+            provider=_provider(facts).title,
+            verdict=with_cost(verdict, facts, prices),
+            baseline=_choice(before, seqs[before.key]) if before else None,
+            chosen=bool(against),
+            choices=_choices(rows[: seqs[key] - 1]),
+            change=_change(connection, verdict, before, row),
+            usage=facts.usage,
+            diagnostics=_diagnostics(row, verdict),
+            rules_version=RULES_VERSION,
+        )
+
+    def misses(
+        self,
+        connection: sqlite3.Connection,
+        row_id: int | None,
+        code: str,
+        limit: int,
+        offset: int,
+    ) -> Misses:
+        """Misses, the costliest first; of one session or of all, of one cause or of all."""
+        if row_id is not None and abs(judged_by(connection, row_id)) != RULES_VERSION:
+            return self._fresh_misses(connection, row_id, code, limit, offset)
+        causes = [c for c in cause_rows(connection, row_id) if not code or c.code == code]
+        rows = miss_rows(connection, row_id, code, limit, offset)
+        numbers = request_numbers(connection, {r.session_row for r in rows}) if rows else {}
+        unjudged = unjudged_count(connection, RULES_VERSION) if row_id is None else 0
+        totals = tuple(CauseTotal(*c) for c in causes)
+        made = tuple(_miss(r, numbers.get(r.verdict.request_id, 0)) for r in rows)
+        return _misses(made, totals, unjudged)
+
+    def session_cache(self, connection: sqlite3.Connection, row_id: int) -> SessionCache:
+        """What the cache did over a session."""
+        return self._caches.get(connection, row_id, lambda: self._cache(connection, row_id))
+
+    def _cache(self, connection: sqlite3.Connection, row_id: int) -> SessionCache:
+        rows = self._of(connection, row_id).rows
+        calls = self._loaded(connection, row_id).calls
+        return session_cache(
+            Judged(c.facts, verdict_of(rows[c.row.id])) for c in calls if c.row.id in rows
+        )
+
+    def _of(self, connection: sqlite3.Connection, row_id: int) -> SessionVerdicts:
+        return self._verdicts.get(connection, row_id, lambda: session_verdicts(connection, row_id))
+
+    def _loaded(self, connection: sqlite3.Connection, row_id: int) -> SessionCalls:
+        return self._calls.get(connection, row_id, lambda: load_calls(connection, row_id))
+
+    def _verdict(
+        self, connection: sqlite3.Connection, row_id: int, row: RequestRow, against: str
+    ) -> Verdict:
+        judged = abs(judged_by(connection, row_id)) == RULES_VERSION
+        if judged and not against:
+            stored = stored_verdict(connection, row.id)
+            if stored is not None:
+                return verdict_of(stored)
+        calls = self._loaded(connection, row_id)
+        judge = Judge(connection, row_id, calls)
+        known = known_verdicts(calls, stored_verdicts(connection, row_id))
+        return judge.verdict(judge.one(row.key, known, against), brief=False)
+
+    def _fresh_misses(
+        self, connection: sqlite3.Connection, row_id: int, code: str, limit: int, offset: int
+    ) -> Misses:
+        keys = {c.row.id: c for c in self._loaded(connection, row_id).calls}
+        numbers = request_numbers(connection, [row_id])
+        rows = [r for r in self._of(connection, row_id).rows.values() if _is_miss(r)]
+        rows = [r for r in rows if not code or r.code == code]
+        rows.sort(key=lambda r: (-r.rebilled_tokens, keys[r.request_id].facts.key))
+        page = rows[offset : offset + limit]
+        title = sessions_by_id(connection, [row_id])[0].title
+        made = []
+        for row in page:
+            call = keys[row.request_id]
+            miss = MissRow(
+                call.facts.key, call.row.session_id, row_id, title, call.row.lane,
+                call.row.model_id, call.row.started_at_ms, row,
+            )  # fmt: skip
+            made.append(_miss(miss, numbers[row.request_id]))
+        return _misses(tuple(made), _totals(rows), 0)
+
+
+def brief_of(row: VerdictRow) -> VerdictBrief:
+    """A stored verdict in short."""
+    return VerdictBrief(
+        Result(row.result),
+        row.code,
+        row.subtype,
+        row.certainty,
+        row.one_line,
+        row.baseline_key,
+        row.expected_tokens,
+        row.actual_tokens,
+        row.missed_tokens,
+        row.avoidable_tokens,
+        row.rebilled_tokens,
+    )
+
+
+def with_cost(verdict: Verdict, call: CallFacts, prices: PriceTable) -> Verdict:
+    """The verdict with what the rebilled tokens cost, where a price is known."""
+    price = prices.of(_provider(call).name, call.model)
+    if price is None or not verdict.rebilled_tokens:
+        return verdict
+    cost = miss_cost(
+        verdict.rebilled_tokens,
+        price,
+        wrote=bool(call.write_tokens),
+        hour=bool(call.write_1h_tokens),
+    )
+    return replace(verdict, cost=cost)
+
+
+def _current(rows: Mapping[int, VerdictRow]) -> dict[int, VerdictRow]:
+    return {i: row for i, row in rows.items() if row.rules_version == RULES_VERSION}
+
+
+def _is_miss(row: VerdictRow) -> bool:
+    return row.result in (Result.PARTIAL, Result.MISS)
+
+
+def _provider(call: CallFacts) -> Provider:
+    return provider_for(call.provider_id, call.model, call.endpoint)
+
+
+def _change(
+    connection: sqlite3.Connection, verdict: Verdict, before: RequestRow | None, row: RequestRow
+) -> FirstChange | None:
+    """The first difference with its lines, where the prompts' content is a cause."""
+    told = any(c.tier is not None and c.block_index is not None for c in verdict.causes)
+    if not told or before is None or before.node_id is None or row.node_id is None:
+        return None
+    return first_change(connection, before.node_id, row.node_id)
+
+
+def _choices(earlier: Sequence[RequestRow]) -> tuple[RequestChoice, ...]:
+    """The requests before this one that have a prompt, the latest first."""
+    numbered = reversed(list(enumerate(earlier, 1)))
+    return tuple(islice((_choice(r, seq) for seq, r in numbered if r.node_id is not None), CHOICES))
+
+
+def _choice(row: RequestRow, seq: int) -> RequestChoice:
+    return RequestChoice(
+        row.key,
+        seq,
+        row.started_at_ms,
+        row.model_id,
+        row.query_source,
+        is_side_call(row),
+        row.node_id is not None,
+    )
+
+
+def _diagnostics(row: RequestRow, verdict: Verdict) -> tuple[DiagnosticView, ...]:
+    """What the provider's answer says of its own cache."""
+    if '"diagnostics"' not in row.usage_json:
+        return ()
+    usage = msgspec.json.decode(row.usage_json)
+    found = usage.get("diagnostics") if isinstance(usage, dict) else None
+    if not isinstance(found, dict):
+        return ()
+    views = []
+    for diagnostic in parse_diagnostics(found):
+        compared = compare(diagnostic, verdict)
+        views.append(
+            DiagnosticView(
+                diagnostic.source,
+                diagnostic.category,
+                diagnostic.missed_tokens,
+                compared.agreement.value,
+                compared.sentence,
+            )
+        )
+    return tuple(views)
+
+
+def _miss(row: MissRow, seq: int) -> MissView:
+    verdict = row.verdict
+    return MissView(
+        key=row.key,
+        seq=seq,
+        session_id=row.session_id,
+        session_title=row.title,
+        lane=row.lane,
+        model=row.model_id,
+        started_at_ms=row.started_at_ms,
+        brief=brief_of(verdict),
+        fault=verdict.fault,
+        tier=verdict.tier,
+        block_index=verdict.block_index,
+        message_index=verdict.message_index,
+        section=verdict.section,
+        reminder=verdict.reminder,
+    )
+
+
+def _misses(made: tuple[MissView, ...], totals: tuple[CauseTotal, ...], unjudged: int) -> Misses:
+    return Misses(
+        misses=made,
+        total=sum(t.requests for t in totals),
+        causes=totals,
+        missed_tokens=sum(t.missed_tokens for t in totals),
+        avoidable_tokens=sum(t.avoidable_tokens for t in totals),
+        rebilled_tokens=sum(t.rebilled_tokens for t in totals),
+        unjudged_sessions=unjudged,
+    )
+
+
+def _totals(rows: Sequence[VerdictRow]) -> tuple[CauseTotal, ...]:
+    found: dict[tuple[str, str], list[VerdictRow]] = {}
+    for row in rows:
+        found.setdefault((row.code, row.subtype), []).append(row)
+    totals = [
+        CauseTotal(
+            code,
+            subtype,
+            len(own),
+            sum(r.missed_tokens for r in own),
+            sum(r.avoidable_tokens for r in own),
+            sum(r.rebilled_tokens for r in own),
+        )
+        for (code, subtype), own in found.items()
+    ]
+    return tuple(sorted(totals, key=lambda t: (-t.rebilled_tokens, t.code, t.subtype)))
