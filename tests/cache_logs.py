@@ -95,7 +95,7 @@ class CacheLog:
             "cacheReadTokens": read,
             "cacheWriteTokens": write_tokens,
         }
-        response = {
+        response: dict[str, Any] = {
             "finishReason": "stop",
             "headers": {},
             "text": f"answer to {name}",

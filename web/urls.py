@@ -79,6 +79,15 @@ def compare_url(a_key: str, b_key: str, block: int | None = None) -> str:
     return f"/compare/{segment(a_key)}/{segment(b_key)}{at}"
 
 
+def against_url(href: str, against: str) -> str:
+    """A request's page in the same state, compared with another baseline."""
+    if not against:
+        return href
+    path, mark, anchor = href.partition("#")
+    query = urlencode({"against": against}, errors="surrogatepass")
+    return f"{path}{'&' if '?' in path else '?'}{query}{mark}{anchor}"
+
+
 def misses_url(session_id: str = "", code: str = "", offset: int = 0) -> str:
     """The ranking of misses, of a session or of all, of one cause or of all, from a row on."""
     pairs = [(n, v) for n, v in (("session", session_id), ("cause", code)) if v]

@@ -62,6 +62,24 @@ class Callout:
     default_href: str
 
     @property
+    def sentence(self) -> str:
+        """The verdict in a sentence, without the word that the heading says already."""
+        text = self.view.verdict.one_line
+        rest = text.removeprefix(f"{self.heading}: ")
+        return rest[:1].upper() + rest[1:]
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """What proves the primary cause, without what is listed as checked and equal anyway."""
+        found = self.primary.evidence if self.primary else ()
+        return tuple(text for text in found if not text.startswith("checked and equal"))
+
+    @property
+    def bare(self) -> bool:
+        """Whether no text changed, so that the evidence is all there is to see."""
+        return not (self.quiet or self.lines or self.excerpts or self.primary is None)
+
+    @property
     def glyph(self) -> str:
         """The id of the glyph and the name of the colour."""
         return self.view.verdict.result.value

@@ -192,10 +192,10 @@ def cells_alone(data: SessionData, alone: dict[int, Groups]) -> Cells:
             told = [getattr(alone[s], attribute) if s in alone else HIDDEN for s in seqs]
             if all(request is HIDDEN for request in told):
                 continue
-            for row in presence_rows(told):
-                for run in row.runs:
+            for lived in presence_rows(told):
+                for run in lived.runs:
                     for seq in seqs[run.first : run.last + 1]:
-                        cells[group, row.key.removeprefix(f"{group} "), seq] = run.cell.value
+                        cells[group, lived.key.removeprefix(f"{group} "), seq] = run.cell.value
     return cells
 
 
@@ -353,8 +353,10 @@ def test_instruction_files_demoted_notes_and_look_alikes_are_told(databases: Any
                 assert {u.message_index for u in anatomy.unverified} == set(row["look_alikes"])
                 demoted += len(anatomy.demoted)
                 unverified += len(anatomy.unverified)
-                for view in (*anatomy.unverified, *anatomy.instruction_files, *anatomy.demoted):
-                    assert view.prompt_index is not None
+                indexes = [view.prompt_index for view in anatomy.unverified]
+                indexes += [view.prompt_index for view in anatomy.instruction_files]
+                indexes += [view.prompt_index for view in anatomy.demoted]
+                assert None not in indexes
     assert scopes == {"user", "workspace", "memory"}
     assert demoted and unverified
 
@@ -425,8 +427,8 @@ def test_the_view_lists_what_the_texts_say(databases: Any) -> None:
                 for r in request.reminders:
                     if r.source == "plugin_reference":
                         continue
-                    place = (r.via, r.message_index, r.start_char, r.end_char, r.counted)
-                    sources = mine.get((*place, r.content_hash))
+                    spot = (r.via, r.message_index, r.start_char, r.end_char, r.counted)
+                    sources = mine.get((*spot, r.content_hash))
                     assert sources is None or r.source in sources
                 hits = sum(
                     (r.via, r.message_index, r.start_char, r.end_char, r.counted, r.content_hash)

@@ -269,7 +269,7 @@ def test_first_title_and_failed_calls_are_no_misses(read: Read) -> None:
     title = [system("Name it."), user("Leases")]
     log.ask("title", title, at_s=0, source="session_title", read=0)
     log.ask("r1", talk, at_s=1, tools=TOOLS, read=0)
-    hollow = {"headers": {}, "toolCalls": [], "usage": {}}
+    hollow: dict[str, Any] = {"headers": {}, "toolCalls": [], "usage": {}}
     error = {"name": "APIError", "message": "400"}
     log.ask("bad", [*talk, user("more")], at_s=5, tools=TOOLS, response=hollow, error=error)
     log.ask("r2", [*talk, user("more")], at_s=9, tools=TOOLS)

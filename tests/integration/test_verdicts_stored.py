@@ -12,6 +12,7 @@ import pytest
 from tests.cache_logs import SESSION, CacheLog, prose, tool, verdict_on
 from tests.helpers import SAMPLES, append, assistant, ingest, reader, rows, system, user
 from tracer import service
+from tracer.cache import explain
 from tracer.model.verdict import Result
 from tracer.service import Service
 from tracer.service.judging import judge, storing
@@ -136,7 +137,7 @@ def test_another_version_of_the_rules_judges_again(
     before = stored(db)
     for module in (storing, judge):
         monkeypatch.setattr(module, "RULES_VERSION", 99)
-    plain = judge.explain
+    plain = explain
 
     def stricter(*facts: Any) -> Any:
         return replace(plain(*facts), method="by the new rules")
@@ -223,3 +224,24 @@ def test_a_request_that_gives_way_takes_its_verdict_along(tmp_path: Path) -> Non
 def test_the_whole_verdict_is_stored_as_json(windowed: Path) -> None:
     for text in list(stored(windowed).values())[:5]:
         assert {"result", "one_line", "causes", "method"} <= set(json.loads(text))
+
+
+def test_a_session_that_cannot_be_judged_keeps_no_other_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    db = tmp_path / "tracer.db"
+    other = CacheLog(session="sess_0002")
+    other.ask("x", talk(1), at_s=0, tools=TOOLS)
+    paths = [str(p) for log in (conversation(2), other) for p in log.files(tmp_path)]
+
+    def broken(*facts: Any) -> Any:
+        if facts[0].session_id == SESSION:
+            raise ZeroDivisionError("of all things")
+        return explain(*facts)
+
+    monkeypatch.setattr(judge, "explain", broken)
+    result = service.ingest(db, paths, count_tokens=False)
+    assert result.verdicts == 1 and result.new_records == 3
+    assert result.verdict_errors == (f"{SESSION}: ZeroDivisionError: of all things",)
+    assert service.ingest(db, paths, count_tokens=False).verdict_errors == ()
+    assert Service(db).session(SESSION).misses is None

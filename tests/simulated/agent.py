@@ -136,7 +136,7 @@ class Agent:
         if self.steps:
             self.now_ms += round(1_000 * (after_s or self._pause_s()))
         self._in_turn += source == MAIN
-        first = self.now_ms + round(1_000 * (thinks_s or self.rng.uniform(0.8, 2.2)))
+        first = self.now_ms + round(1_000 * (thinks_s or self.rng.uniform(1.1, 1.6)))
         self._reply = self._answer()
         end = first + round(1_000 * (takes_s or self.rng.uniform(0.5, 3.0)))
         sent = self._sent(source, first, end, fails, attempt)

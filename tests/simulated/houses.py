@@ -31,10 +31,9 @@ class House:
     """A provider and a model of it.
 
     `marks`: the client has to set markers. `exclusive`: input is reported without the cache counts.
-    `writes`: writes are reported. `idle_s` is a pause that certainly outlives an
-    entry, None where no lifetime is known. `other`
-    is a second model of the provider. `thinks`: answers hold reasoning that is sent back. `pace_s`
-    is the least time from one step to the next.
+    `writes`: writes are reported. `idle_s` is a pause that certainly outlives an entry, None where
+    no lifetime is known. `other` is a second model of the provider. `thinks`: answers hold
+    reasoning that is sent back. `pace_s` is the least time from one step to the next.
     """
 
     name: str
@@ -54,8 +53,7 @@ class House:
 CLAUDE = House(
     "claude", "anthropic", "claude-opus-5", "claude-sonnet-5", "https://api.anthropic.com",
     lambda: MarkerServer(Pricing(1.12, 1.3, 5), 512),
-    marks=True, exclusive=True, writes=True, idle_s=900,
-    thinks=True,
+    marks=True, exclusive=True, writes=True, idle_s=900, thinks=True,
 )  # fmt: skip
 CLAUDE_OLD = House(
     "claude-old", "anthropic", "claude-haiku-4-5", "claude-sonnet-4-5",
@@ -96,7 +94,6 @@ GEMINI = House(
 VLLM = House(
     "vllm", "vllm", "qwen3-coder", "qwen3-next", "http://10.0.0.7:8000/v1",
     lambda: PrefixServer(Pricing(1.0, 0.95, 4), 16, 16, keeps_output=True, capacity=200_000),
-   
 )  # fmt: skip
 SGLANG = House(
     "sglang", "sglang", "qwen3-coder", "qwen3-next", "http://10.0.0.8:30000/v1",
@@ -110,7 +107,6 @@ LLAMACPP = House(
 ALL = (
     CLAUDE, CLAUDE_OLD, BEDROCK, GPT, GPT_NEW, DEEPSEEK, GLM, GEMINI, VLLM, SGLANG, LLAMACPP,
 )  # fmt: skip
-MARKED = tuple(house for house in ALL if house.marks)
 
 
 def house_named(name: str) -> House:

@@ -2,15 +2,14 @@
 
 Pure and independent of prompts: a request is a sequence of items in order, an item has a key (who),
 a content hash (what) and a place (where). Each request is compared with what was last known of each
-key, so the work is linear in the items of all requests, but for the rare request whose order
-differs from the one before, which costs a sort.
+key, so the work is at most linear in the items of all requests, but for the rare request whose
+order differs from the one before, which costs a sort.
 """
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import groupby
 from typing import NamedTuple
 
 from tracer.anatomy.prompt import McsMessage, PlacedReminder, PlacedSection, PromptAnatomy
@@ -88,31 +87,77 @@ def presence_rows(requests: Iterable[Request]) -> tuple[PresenceRow, ...]:
     """The rows of the matrix: keys in the order of their first appearance, equal cells that follow
     each other put together.
 
-    A request that is given as the same object as the one before costs nothing: from the second
-    time on its cells stay what they are.
+    The work is that of what differs from the request before: one that carries the same items costs
+    a look, one with more items behind the same ones costs those.
     """
-    runs: dict[str, list[Run]] = {}
-    fold, index = _Fold(), 0
-    for _, same in groupby(requests, key=id):
-        stretch = list(same)
-        end = index + len(stretch)
-        _extend(runs, fold.cells(stretch[0]), index, index)
-        if len(stretch) > 1:
-            _extend(runs, fold.cells(stretch[0]), index + 1, end - 1)
-        index = end
-    return tuple(PresenceRow(key, tuple(own)) for key, own in runs.items())
-
-
-def _extend(
-    runs: dict[str, list[Run]], cells: Iterable[tuple[str, Cell]], first: int, last: int
-) -> None:
-    """Add the cells of requests `first` to `last`, which are the same for each of them."""
-    for key, cell in cells:
-        own = runs.setdefault(key, [])
-        if own and own[-1].cell is cell and own[-1].last == first - 1:
-            own[-1] = Run(cell, own[-1].first, last)
+    fold, rows = _Fold(), _Rows()
+    before: Request | None = None
+    for request in requests:
+        count = len(before.items) if before else 0
+        if before is None or before.complete != request.complete:
+            rows.next(fold.cells(request), whole=True)
+        elif before is request:
+            rows.next((), whole=False)
+        elif len(request.items) >= count and request.items[:count] == before.items:
+            rows.next(fold.more(request.items[count:]), whole=False)
         else:
-            own.append(Run(cell, first, last))
+            rows.next(fold.cells(request), whole=True)
+        before = request
+    return rows.done()
+
+
+class _Rows:
+    """Runs in the making. A key stays in its run until a request says otherwise."""
+
+    def __init__(self) -> None:
+        self._runs: dict[str, list[Run]] = {}
+        self._open: dict[str, tuple[Cell, int]] = {}
+        self._fresh: list[str] = []
+        self._going: list[str] = []
+        self._count = 0
+
+    def next(self, cells: Iterable[tuple[str, Cell]], *, whole: bool) -> None:
+        """The next request. `whole` tells that `cells` are all of its cells; else whatever it does
+        not name is as it was."""
+        going, fresh = self._going, self._fresh
+        self._going, self._fresh = [], []
+        told = set()
+        for key, cell in cells:
+            told.add(key)
+            self._put(key, cell)
+        if not whole:
+            for key in fresh:
+                if key not in told:
+                    self._put(key, Cell.SAME)
+        for key in going:
+            if key not in told:
+                self._close(key)
+        self._count += 1
+
+    def _put(self, key: str, cell: Cell) -> None:
+        if cell is Cell.GONE:
+            self._going.append(key)
+        elif cell not in (Cell.SAME, Cell.UNSEEN):
+            self._fresh.append(key)
+        if key not in self._open:
+            self._runs.setdefault(key, [])
+        elif self._open[key][0] is cell:
+            return
+        else:
+            self._close(key)
+        self._open[key] = cell, self._count
+
+    def _close(self, key: str) -> None:
+        cell, first = self._open.pop(key)
+        self._runs[key].append(Run(cell, first, self._count - 1))
+
+    def done(self) -> tuple[PresenceRow, ...]:
+        """All rows."""
+        for key in self._going:  # nothing follows
+            self._close(key)
+        for key in list(self._open):
+            self._close(key)
+        return tuple(PresenceRow(key, tuple(own)) for key, own in self._runs.items())
 
 
 class _Fold:
@@ -122,12 +167,15 @@ class _Fold:
         self._last: dict[str, Item] = {}
         self._away: set[str] = set()
         self._order: list[str] = []
+        self._counts: dict[str, int] = {}
 
     def cells(self, request: Request) -> list[tuple[str, Cell]]:
         """The cells of the next request."""
         last, away = self._last, self._away
-        items = dict(zip(numbered(request.items), request.items, strict=True))
-        moved = _moved(self._order, list(items), last.keys() - away)
+        self._counts = {}
+        keys = _keys(request.items, self._counts)
+        items = dict(zip(keys, request.items, strict=True))
+        moved = _moved(self._order, keys, last.keys() - away)
         cells = []
         for key, item in items.items():
             before = None if key in away else last.get(key)
@@ -139,14 +187,29 @@ class _Fold:
             away.update(missing)
         away.difference_update(items)
         last.update(items)
-        self._order = list(items)
+        self._order = keys
+        return cells
+
+    def more(self, added: Sequence[Item]) -> list[tuple[str, Cell]]:
+        """The cells of the items that the next request has behind all those of the one before."""
+        cells = []
+        for key, item in zip(_keys(added, self._counts), added, strict=True):
+            before = None if key in self._away else self._last.get(key)
+            cells.append((key, _cell(before, item, out_of_order=False)))
+            self._away.discard(key)
+            self._last[key] = item
+            self._order.append(key)
         return cells
 
 
 def numbered(items: Iterable[Item]) -> list[str]:
     """The keys of items in a matrix; what shares a key is told apart by a number."""
+    return _keys(items, {})
+
+
+def _keys(items: Iterable[Item], counts: dict[str, int]) -> list[str]:
+    """The keys of items that follow others, of which `counts` tells how often a key occurred."""
     keys: list[str] = []
-    counts: dict[str, int] = {}
     for item in items:
         count = counts[item.key] = counts.get(item.key, 0) + 1
         keys.append(item.key if count == 1 else f"{item.key} ({count})")
@@ -223,28 +286,44 @@ def section_items(sections: Iterable[PlacedSection]) -> tuple[Item, ...]:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class ReminderNotes:
+    """The notes of a request by source: their contents and carriers, and one item a source."""
+
+    notes: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = field(default_factory=dict)
+    items: tuple[Item, ...] = ()
+
+    def plus(self, reminders: Iterable[PlacedReminder]) -> "ReminderNotes":
+        """These notes and others behind them; the work is that of their sources."""
+        notes = dict(self.notes)
+        new: dict[str, list[PlacedReminder]] = {}
+        for reminder in reminders:
+            if reminder.counted:
+                new.setdefault(reminder.source, []).append(reminder)
+        items = {item.key: item for item in self.items}
+        for source, own in new.items():
+            contents, carriers = notes.get(source, ((), ()))
+            contents += tuple(reminder.content_hash for reminder in own)
+            carriers = tuple(dict.fromkeys((*carriers, *(reminder.via for reminder in own))))
+            notes[source] = contents, carriers
+            content = digest(",".join(contents).encode()).hex()
+            items[f"reminder {source}"] = Item(f"reminder {source}", content, "+".join(carriers))
+        return ReminderNotes(notes, tuple(items.values()))
+
+
 def reminder_items(reminders: Iterable[PlacedReminder]) -> tuple[Item, ...]:
     """One item a source, whatever the number of its notes: its content is all of them, so one more
     note changes it, and it moves where it changes its carrier (tag, system text). Notes that a tool
     may have printed are left out."""
-    notes: dict[str, tuple[list[str], list[str]]] = {}
-    for reminder in reminders:
-        if reminder.counted:
-            contents, carriers = notes.setdefault(reminder.source, ([], []))
-            contents.append(reminder.content_hash)
-            carriers.append(reminder.via)
-    return tuple(
-        Item(
-            f"reminder {source}",
-            digest(",".join(contents).encode()).hex(),
-            "+".join(dict.fromkeys(carriers)),
-        )
-        for source, (contents, carriers) in notes.items()
-    )
+    return ReminderNotes().plus(reminders).items
 
 
 def mcs_items(messages: Iterable[McsMessage]) -> tuple[Item, ...]:
     """The items of MCS messages: each is known by its place in the list."""
-    return tuple(
-        Item(f"mcs {m.message_index}", m.content_hash, str(m.message_index)) for m in messages
-    )
+    return tuple(mcs_item(message) for message in messages)
+
+
+def mcs_item(message: McsMessage) -> Item:
+    """The item of one MCS message."""
+    place = str(message.message_index)
+    return Item(f"mcs {place}", message.content_hash, place)

@@ -23,7 +23,6 @@ _STRIPPED = {
     Kind.IMAGE: "IMAGE_STRIPPED",
     Kind.VIDEO: "IMAGE_STRIPPED",
     Kind.FILE: "IMAGE_STRIPPED",
-    Kind.REASONING: "THINKING_STRIPPED",
 }
 """What it is where a block of a kind gave way to one of another kind."""
 _KEPT = (Op.EQUAL, Op.MOVED, Op.REORDERED)

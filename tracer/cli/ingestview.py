@@ -64,6 +64,8 @@ def print_summary(result: IngestResult) -> None:
         click.echo(f"Not read: {plural(len(not_read), 'file')}.")
         for file in not_read:
             click.echo(f"  {visible(file.path)}: {visible(file.detail or 'no reason given')}")
+    for problem in result.verdict_errors:
+        click.echo(f"Not judged, by a fault of tracer worth a report: {visible(problem)}")
     _print_skipped([*read, *unchanged])
 
 

@@ -398,7 +398,8 @@ class FileResult:
 @dataclass(frozen=True, slots=True)
 class IngestResult:
     """What one ingest did. `read_bytes` were new; `elapsed_ms` is wall-clock time. `count_error`
-    says why tokens were not counted, if they were not; `verdicts` is how many were given."""
+    says why tokens were not counted, if they were not; `verdicts` is how many were given,
+    `verdict_errors` names sessions that could not be judged, and why."""
 
     files: tuple[FileResult, ...]
     read_bytes: int
@@ -407,6 +408,7 @@ class IngestResult:
     elapsed_ms: int
     count_error: str = ""
     verdicts: int = 0
+    verdict_errors: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

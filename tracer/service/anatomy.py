@@ -7,7 +7,7 @@ tools, the prefix and nearly all notes of the one before.
 
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from tracer.anatomy.layout import Layout
@@ -15,9 +15,10 @@ from tracer.anatomy.mcs import START, McsState, McsVerdict, Stand, verdict
 from tracer.anatomy.messages import MessageReading, Sort, Spans
 from tracer.anatomy.presence import (
     Groups,
+    Item,
+    ReminderNotes,
     Request,
     mcs_items,
-    reminder_items,
     section_items,
     tool_items,
 )
@@ -77,17 +78,36 @@ class _Told:
 
     reminders: tuple[PlacedReminder, ...]
     sections: tuple[PlacedSection, ...]
-    mcs: McsMessage | None
+    mcs: tuple[McsMessage, ...]
+    mcs_items: tuple[Item, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Talk:
-    """What all messages behind the prefix say."""
+    """What all messages behind the prefix say, and whether a user named a plugin in them."""
 
-    told: tuple[_Told, ...]
-    first_index: dict[int, int]
-    reminders: Request
-    mcs: Request
+    sections: tuple[PlacedSection, ...] = ()
+    reminders: tuple[PlacedReminder, ...] = ()
+    mcs: tuple[McsMessage, ...] = ()
+    first_index: dict[int, int] = field(default_factory=dict)
+    notes: ReminderNotes = field(default_factory=ReminderNotes)
+    mcs_items: tuple[Item, ...] = ()
+    plugins: bool = False
+
+    def plus(self, marks: Sequence[MarkedMessage], told: Sequence[_Told]) -> "_Talk":
+        """The same with more messages behind it."""
+        return _Talk(
+            (*self.sections, *(s for t in told for s in t.sections)),
+            (*self.reminders, *(r for t in told for r in t.reminders)),
+            (*self.mcs, *(m for t in told for m in t.mcs)),
+            self.first_index | {m.message_index: m.first_index for m in marks},
+            self.notes.plus(r for t in told for r in t.reminders),
+            (*self.mcs_items, *(i for t in told for i in t.mcs_items)),
+            self.plugins or any(m.reading.sort is Sort.USER for m in marks),
+        )
+
+
+_NO_TALK = _Talk()
 
 
 class SessionAnatomy:
@@ -129,12 +149,12 @@ class SessionAnatomy:
         head = self._head(sums.head, version)
         talk = self._talk(sums.marks, state.state, version)
         tools, tool_group = self._tool_list(sums.tools)
-        sections = (*head.sections, *(s for told in talk.told for s in told.sections))
+        sections = (*head.sections, *talk.sections)
         return RequestAnatomy(
             layout=head.layout,
             sections=sections,
-            reminders=tuple(r for told in talk.told for r in told.reminders),
-            mcs=tuple(told.mcs for told in talk.told if told.mcs is not None),
+            reminders=talk.reminders,
+            mcs=talk.mcs,
             verdict=state,
             tools=tools,
             whole=sums.whole,
@@ -142,8 +162,8 @@ class SessionAnatomy:
             groups=Groups(
                 tool_group,
                 Request(section_items(sections), sums.whole),
-                _known(talk.reminders, sums.whole),
-                _known(talk.mcs, sums.whole),
+                Request(talk.notes.items, sums.whole),
+                Request(talk.mcs_items, sums.whole),
             ),
         )
 
@@ -192,27 +212,37 @@ class SessionAnatomy:
         return _Head(layout, sections, first_index)
 
     def _talk(self, marks: Link[MarkedMessage] | None, state: McsState, version: int) -> _Talk:
-        key = (id(marks), state, version)
-        found = self._talks.get(key)
-        if found is None:
-            found = self._talks[key] = self._read_talk(unlink(marks), state, version)
-        return found
+        """What the messages of a path say: what is new on it behind a path that was read before."""
+        fresh: list[MarkedMessage] = []
+        link, known = marks, None
+        while link is not None and known is None:
+            known = self._talks.get((id(link), state, version))
+            if known is None:
+                fresh.append(link.value)
+                link = link.before
+        if known is not None and not fresh:
+            return known
+        fresh.reverse()
+        told = [self._tell(mark, state, version) for mark in fresh]
+        talk = (known or _NO_TALK).plus(fresh, told)
+        if talk.plugins:
+            every = unlink(marks)
+            talk = _NO_TALK.plus(every, self._tell_plugins(every, state, version))
+        self._talks[id(marks), state, version] = talk
+        return talk
 
-    def _read_talk(self, marks: list[MarkedMessage], state: McsState, version: int) -> _Talk:
+    def _tell_plugins(
+        self, marks: list[MarkedMessage], state: McsState, version: int
+    ) -> list[_Told]:
+        """The same where a user named a plugin: which note speaks of it, the messages beside it
+        tell, later ones included."""
         settled = [self._settle(mark, state) for mark in marks]
-        final = settled
-        if any(mark.reading.sort is Sort.USER for mark in marks):
-            final = _with_plugins(marks, settled)
-        told = tuple(
-            self._tell(mark, pair, state, version) if pair is before else self._say(pair, version)
-            for mark, before, pair in zip(marks, settled, final, strict=True)
-        )
-        return _Talk(
-            told,
-            {mark.message_index: mark.first_index for mark in marks},
-            Request(reminder_items(r for t in told for r in t.reminders)),
-            Request(mcs_items(t.mcs for t in told if t.mcs is not None)),
-        )
+        return [
+            self._tell(mark, state, version) if after is before else self._say(after, version)
+            for mark, before, after in zip(
+                marks, settled, _with_plugins(marks, settled), strict=True
+            )
+        ]
 
     def _settle(self, mark: MarkedMessage, state: McsState) -> Settled:
         key = (id(mark), state)
@@ -226,24 +256,22 @@ class SessionAnatomy:
             found = self._settled[key] = message, settle(mark.reading, mark.before, state)
         return found
 
-    def _tell(self, mark: MarkedMessage, pair: Settled, state: McsState, version: int) -> _Told:
+    def _tell(self, mark: MarkedMessage, state: McsState, version: int) -> _Told:
         key = (id(mark), state, version)
         found = self._told.get(key)
         if found is None:
-            found = self._told[key] = self._say(pair, version)
+            found = self._told[key] = self._say(self._settle(mark, state), version)
         return found
 
     def _say(self, pair: Settled, version: int) -> _Told:
         message, spans = pair
+        mcs = (mcs_message(message, spans),) if message.reading.sort is Sort.MCS else ()
         return _Told(
             tuple(placed_reminders(message, spans)),
             tuple(attachment_sections([pair], self._logged.texts(version))),
-            mcs_message(message, spans) if message.reading.sort is Sort.MCS else None,
+            mcs,
+            mcs_items(mcs),
         )
-
-
-def _known(group: Request, whole: bool) -> Request:
-    return group if whole else Request(group.items, False)
 
 
 def _telling(nodes: Sequence[ChainNode], readings: Mapping[int, StoredReading]) -> set[int]:

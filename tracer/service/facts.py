@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tracer.anatomy.mcs import McsVerdict
-from tracer.anatomy.prompt import PlacedReminder, PlacedSection
+from tracer.anatomy.prompt import McsMessage, PlacedReminder, PlacedSection
 from tracer.anatomy.sections import section_name, section_rule
 from tracer.model.anatomy_views import McsStateView
 from tracer.model.views import McsView, ReminderView, SectionView
@@ -42,6 +42,7 @@ class FactsMaker:
     def __init__(self) -> None:
         self._made: dict[tuple[int, int], PromptFacts] = {}
         self._reminders: dict[int, ReminderView] = {}
+        self._mcs: dict[int, McsView] = {}
         self._states: dict[McsVerdict, McsStateView] = {}
         self._lives: dict[str, _Lives] = {}
 
@@ -65,21 +66,11 @@ class FactsMaker:
         return replace(made, roles=roles, sections=sections)
 
     def _make(self, anatomy: RequestAnatomy, logged: Sequence[SectionRow]) -> PromptFacts:
-        mcs = (
-            McsView(
-                m.message_index,
-                m.sources,
-                m.chars,
-                m.content_hash,
-                anatomy.first_index.get(m.message_index),
-            )
-            for m in anatomy.mcs
-        )
         return PromptFacts(
             {},
             anatomy.tools,
             tuple(self._reminder(r, anatomy) for r in anatomy.reminders),
-            tuple(mcs),
+            tuple(self._message(m, anatomy) for m in anatomy.mcs),
             _sections(anatomy, logged),
             anatomy.layout.variant.value,
             self._state(anatomy.verdict),
@@ -89,6 +80,18 @@ class FactsMaker:
         found = self._reminders.get(id(reminder))
         if found is None:
             found = self._reminders[id(reminder)] = reminder_view(reminder, anatomy.first_index)
+        return found
+
+    def _message(self, message: McsMessage, anatomy: RequestAnatomy) -> McsView:
+        found = self._mcs.get(id(message))
+        if found is None:
+            found = self._mcs[id(message)] = McsView(
+                message.message_index,
+                message.sources,
+                message.chars,
+                message.content_hash,
+                anatomy.first_index.get(message.message_index),
+            )
         return found
 
     def _state(self, verdict: McsVerdict) -> McsStateView:

@@ -55,7 +55,6 @@ class _Sequence:
         self._seqs = seqs
         self._keys = [data.rows[seq - 1].key for seq in seqs]
         self._anatomies = [data.anatomies[seq - 1] for seq in seqs]
-        self._places: dict[int, dict[str, int]] = {}
         if any(self._anatomies):
             groups = [_UNSEEN if found is None else found.groups for found in self._anatomies]
         else:
@@ -90,11 +89,7 @@ class _Sequence:
 
     def _place(self, key: str, index: int) -> int | None:
         anatomy = self._anatomies[index]
-        if anatomy is None:
-            return None
-        if id(anatomy) not in self._places:
-            self._places[id(anatomy)] = _places(anatomy)
-        return self._places[id(anatomy)].get(key)
+        return None if anatomy is None else _place_of(key, anatomy)
 
 
 def _of_lane(runs: Sequence[Run], places: Sequence[int]) -> list[Run]:
@@ -142,18 +137,18 @@ def _logged(data: SessionData, seq: int) -> Groups:
     return _UNSEEN._replace(sections=Request(items, False))
 
 
-def _places(anatomy: RequestAnatomy) -> dict[str, int]:
-    """Where each item stands in the prompt: of a reminder source its last note."""
+def _place_of(key: str, anatomy: RequestAnatomy) -> int | None:
+    """Where an item stands in a prompt: of a reminder source its last note."""
     first = anatomy.first_index
-    tools = anatomy.groups.tools.items
-    places = dict(zip(numbered(tools), range(len(tools)), strict=True))
-    places |= zip(
-        numbered(anatomy.groups.sections.items),
-        (first[s.message_index] + s.block_index for s in anatomy.sections),
-        strict=True,
-    )
-    for note in anatomy.reminders:
-        if note.counted:
-            places[f"reminder {note.source}"] = first[note.message_index] + note.block_index
-    places |= {f"mcs {m.message_index}": first[m.message_index] for m in anatomy.mcs}
-    return places
+    kind, _, name = key.partition(" ")
+    if kind == "mcs":
+        return first.get(int(name))
+    if kind == "reminder":
+        notes = (n for n in reversed(anatomy.reminders) if n.source == name and n.counted)
+        note = next(notes, None)
+        return None if note is None else first[note.message_index] + note.block_index
+    if kind == "tool":
+        return numbered(anatomy.groups.tools.items).index(key)
+    keys = numbered(anatomy.groups.sections.items)
+    section = anatomy.sections[keys.index(key)]
+    return first[section.message_index] + section.block_index

@@ -65,9 +65,9 @@ from tracer.store.verdicts import (
 )
 
 KEPT_SESSIONS = 2
-BRIEF_AT_ONCE = 400
-"""So many missing verdicts are worked out for a list; where more are missing, those that are
-stored are shown."""
+BRIEF_AT_ONCE = 200
+"""Of a session of so many requests the verdicts are worked out for a list; of a longer one, which
+is being read just now, those that are stored are shown."""
 
 CHOICES = 30
 
@@ -98,8 +98,7 @@ class VerdictReader:
             rows: Mapping[int, VerdictRow] = stored_verdicts(connection, row_id)
         else:
             rows = _current(stored_verdicts(connection, row_id))
-            size = len(request_numbers(connection, [row_id]))
-            if size - len(rows) <= BRIEF_AT_ONCE:
+            if len(request_numbers(connection, [row_id])) <= BRIEF_AT_ONCE:
                 rows = self._of(connection, row_id).rows
         return {request: brief_of(row) for request, row in rows.items()}
 

@@ -7,7 +7,7 @@ once (`session_nodes`), never path by path.
 import json
 import sqlite3
 from collections.abc import Sequence
-from typing import NamedTuple, cast
+from typing import NamedTuple, TypeAlias, cast
 
 from tracer.assemble.chains import ChainNode
 from tracer.assemble.rebuild import PlacedBlock
@@ -21,6 +21,10 @@ _UP = """WITH RECURSIVE up(id) AS (
   UNION ALL
   SELECT n.parent_id FROM up JOIN nodes n ON n.id = up.id WHERE n.parent_id IS NOT NULL
 )"""
+
+
+Hash: TypeAlias = bytes
+"""A hash, in a row that has a column named `bytes`."""
 
 
 class BlockRow(NamedTuple):
@@ -51,7 +55,7 @@ class BlockRow(NamedTuple):
     offset_bytes: int | None
     shape: str
     message_json: str
-    norm_hash: bytes
+    norm_hash: Hash
 
 
 _NODE_COLUMNS = """n.id, n.parent_id, n.block_id, n.message_index, n.block_index, n.part, n.role,

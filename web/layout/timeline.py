@@ -23,7 +23,7 @@ FEWEST_SLOTS = 40
 MOST_SLOTS = 400
 PROMPT_Y, PROMPT_HEIGHT = 8, 152
 CACHE_Y, CACHE_HEIGHT = 176, 60
-EXPECTED_LINE = 1.4
+EXPECTED_LINE = 1.2
 ROWS_Y, ROW_HEIGHT = 246, 21
 HATCHED = frozenset({"gap", "unlogged", "side", "unsplit"})
 SCALES = ("window", "session", "share")
@@ -170,9 +170,7 @@ def _names(
     prompt_top: int, cache_top: int, scale: str, rows: Sequence[str]
 ) -> tuple[LaneName, ...]:
     prompt = "share by part" if scale == "share" else f"tokens, top {short(prompt_top)}"
-    cache = (
-        "share of input" if scale == "share" else f"billed, top {short(cache_top)}; could be read −"
-    )
+    cache = "share of input" if scale == "share" else f"billed, top {short(cache_top)} · expected −"
     return (
         LaneName(PROMPT_Y + 11, "Prompt", prompt),
         LaneName(CACHE_Y + 11, "Cache", cache),

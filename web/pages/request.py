@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from typing import ClassVar
+from urllib.parse import parse_qs, urlsplit
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -27,7 +28,7 @@ from web.filters import one_line
 from web.layout.read_marks import ReadMarks
 from web.params import whole_number
 from web.rendering import Chrome, Crumb, chrome, render, service_of
-from web.urls import SessionState, compare_url, request_url, unfolded_url
+from web.urls import SessionState, against_url, compare_url, request_url, unfolded_url
 from web.verdict import Callout, NoCallout, make_callout, marks_of
 
 
@@ -144,6 +145,12 @@ def _page(request: Request, detail: RequestDetail, state: BlockState, revision: 
     )
 
 
+def _replacing(request: Request, href: str) -> dict[str, str]:
+    """The page's address after a row was folded or unfolded; the chosen baseline stays in it."""
+    shown = parse_qs(urlsplit(request.headers.get("hx-current-url", "")).query)
+    return {"HX-Replace-Url": against_url(href, shown.get("against", [""])[0])}
+
+
 def request_page(request: Request) -> Response:
     """The page."""
     service, state = service_of(request), _block_state(request)
@@ -163,7 +170,7 @@ def block_fragment(request: Request) -> Response:
     start = whole_number(request, "blocks_from") or 0
     row = block_row(key, block, start, BlockState(opened, asked.whole, asked.raw))
     href = request_url(key, start, None if folded else index, raw=asked.raw)
-    return render(request, BlockFragment(row=row), headers={"HX-Replace-Url": href})
+    return render(request, BlockFragment(row=row), headers=_replacing(request, href))
 
 
 def section_fragment(request: Request) -> Response:
@@ -174,7 +181,7 @@ def section_fragment(request: Request) -> Response:
     folded = "folded" in request.query_params
     row = section_row(detail, index, at, opened=not folded)
     href = request_url(key) if folded else unfolded_url(key, "section", index)
-    return render(request, SectionFragment(row=row), headers={"HX-Replace-Url": href})
+    return render(request, SectionFragment(row=row), headers=_replacing(request, href))
 
 
 def message_fragment(request: Request) -> Response:
@@ -185,7 +192,7 @@ def message_fragment(request: Request) -> Response:
     folded = "folded" in request.query_params
     row = message_row(load_detail(service, key, start), index, opened=not folded)
     href = request_url(key, start) if folded else unfolded_url(key, "message", index, start)
-    return render(request, MessageFragment(row=row), headers={"HX-Replace-Url": href})
+    return render(request, MessageFragment(row=row), headers=_replacing(request, href))
 
 
 _FRAGMENTS = "/fragments/requests/{key:path}"

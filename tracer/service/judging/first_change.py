@@ -11,6 +11,9 @@ from tracer.store.judging import BlockInfo, PathRow, block_infos, path_rows
 from tracer.store.prompts import block_texts
 from tracer.store.tokens import block_text
 
+MAX_LINE_CHARS = 400
+"""Of a longer line the part around the change is shown."""
+
 
 def first_change(connection: sqlite3.Connection, a_node: int, b_node: int) -> FirstChange | None:
     """The first difference of two prompts; None where one is the other and more, or where the log
@@ -35,7 +38,8 @@ def first_change(connection: sqlite3.Connection, a_node: int, b_node: int) -> Fi
     before = texts.get(old.block_id) if old else None
     after = texts.get(new.block_id) if new else None
     json = all(block.kind in JSON_KINDS for block in blocks.values())
-    page = hunk_page(diff_texts(before, after, json=json), limit=1, context=2)
+    aligned = diff_texts(before, after, json=json)
+    page = hunk_page(aligned, limit=1, context=2, max_line_chars=MAX_LINE_CHARS)
     shown = new or old
     assert shown is not None
     return FirstChange(

@@ -17,6 +17,7 @@ def judged(
     """Give the verdicts that are missing after a round; the round's result with their number."""
     began = time.monotonic()
     given = 0
+    problems: list[str] = []
 
     def elapsed_ms() -> int:
         return result.elapsed_ms + int((time.monotonic() - began) * 1000)
@@ -33,8 +34,12 @@ def judged(
                 )
             )  # fmt: skip
 
-    judge_all(connection, report=report)
-    return replace(result, verdicts=given, elapsed_ms=elapsed_ms())
+    def failed(row_id: int, error: Exception) -> None:
+        row = connection.execute("SELECT session_id FROM sessions WHERE id = ?", (row_id,))
+        problems.append(f"{row.fetchone()[0]}: {type(error).__name__}: {error}")
+
+    judge_all(connection, report=report, failed=failed)
+    return replace(result, verdicts=given, verdict_errors=tuple(problems), elapsed_ms=elapsed_ms())
 
 
 def judge_for(connection: sqlite3.Connection, seconds: float) -> bool:

@@ -10,6 +10,7 @@ import msgspec
 
 from tracer.cache import RULES_VERSION
 from tracer.cache.session import corrected_rate
+from tracer.errors import StoreError
 from tracer.model.prompt import Tier
 from tracer.model.verdict import Result, Verdict
 from tracer.service.judging.facts import Call, SessionCalls, load_calls
@@ -55,25 +56,42 @@ def judge_all(
     *,
     until: float | None = None,
     report: Callable[[int, int], None] | None = None,
+    failed: Callable[[int, Exception], None] | None = None,
 ) -> bool:
     """Judge every session in which something was stored, a batch of verdicts a transaction.
 
     Stops at `until` (by `time.monotonic`), or when it is killed, without loss: what is stored is
     not worked out again. `report` is told how many verdicts were given and how many sessions are
-    left. False where something is left.
+    left. False where something is left. A session that cannot be judged is left out until something
+    new is stored of it, and `failed` is told why: it must not keep the others waiting.
     """
     counted = uncounted_total(connection, DEFAULT_ENCODING) == 0
     version = RULES_VERSION if counted else -RULES_VERSION
     given = 0
     waiting = unjudged_sessions(connection, RULES_VERSION, counted)
     for at, row_id in enumerate(waiting):
-        for stored in _judge_session(connection, row_id, version):
-            given += stored
-            if report:
-                report(given, len(waiting) - at)
-            if until is not None and time.monotonic() > until:
-                return False
+        try:
+            for stored in _judge_session(connection, row_id, version):
+                given += stored
+                if report:
+                    report(given, len(waiting) - at)
+                if until is not None and time.monotonic() > until:
+                    return False
+        except (StoreError, sqlite3.Error):
+            raise
+        except Exception as error:  # a fault of ours: what was read is stored all the same
+            _give_up(connection, row_id, version)
+            if failed:
+                failed(row_id, error)
     return True
+
+
+def _give_up(connection: sqlite3.Connection, row_id: int, version: int) -> None:
+    if connection.in_transaction:
+        connection.execute("ROLLBACK")
+    begin_writing(connection)
+    set_judged(connection, row_id, version)
+    _commit(connection)
 
 
 def _judge_session(connection: sqlite3.Connection, row_id: int, version: int) -> Iterator[int]:
