@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.helpers import SAMPLES, ingest, message_sha256, messages_of, row_counts, rows
+from tests.helpers import SAMPLES, ingest, message_sha256, messages_of, rows
 from tracer.model.events import Status
 from tracer.model.prompt import Kind
 from tracer.model.views import FileResult, RequestSummary

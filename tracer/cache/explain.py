@@ -8,7 +8,7 @@ from tracer.cache.causes import cause_named, detect_all
 from tracer.cache.causes.first_in_scope import is_first
 from tracer.cache.causes.no_usage import has_no_usage
 from tracer.cache.checks import checked_equal, not_verifiable
-from tracer.cache.expected import expect, is_log_window
+from tracer.cache.expected import MIN_NOISE_TOKENS, expect, is_log_window
 from tracer.cache.ordering import ordered_difference, ordered_history
 from tracer.cache.params import find_param
 from tracer.cache.prices import PriceTable, miss_cost
@@ -53,7 +53,9 @@ def explain(
     history = ordered_history(history)
     scale = EXACT
     if difference is not None:
-        difference, scale = anchored(ordered_difference(difference), call, history.earlier)
+        difference = ordered_difference(difference)
+        if not _read_whole(call, baseline, difference):
+            difference, scale = anchored(difference, call, history.earlier)
     usable = difference
     if baseline and difference and is_log_window(call, baseline, difference):
         usable = None
@@ -91,6 +93,15 @@ def explain(
         read_stop=stop,
         signals=_signals(findings),
     )
+
+
+def _read_whole(call: CallFacts, baseline: CallFacts | None, difference: Difference) -> bool:
+    """True where the prompt was appended to and the read took in all of the one before: no place
+    inside it has to be known."""
+    before = baseline.prompt_tokens if baseline else None
+    if before is None or not difference.append_only:
+        return False
+    return (call.read_tokens or 0) >= before - MIN_NOISE_TOKENS
 
 
 def _not_judged(call: CallFacts, provider: Provider) -> Verdict | None:

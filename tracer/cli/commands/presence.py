@@ -44,7 +44,9 @@ def command(session: str, db_path: Path | None, as_json: bool) -> None:
         if lane.rows:
             print_table(_COLUMNS, [_row(row, lane) for row in lane.rows])
         else:
-            click.echo("Nothing that is known by name stands in its prompts, or the log shows none.")
+            click.echo(
+                "Nothing that is known by name stands in its prompts, or the log shows none."
+            )
 
 
 def _row(row: PresenceRowView, lane: PresenceLane) -> list[str]:
