@@ -79,6 +79,7 @@ def summary(found: Score, seconds: float) -> str:
         "precision": "is a miss: precision",
         "recall": "is a miss: recall",
         "cause": "right primary cause",
+        "exact": "  of them the labelled one itself",
         "block": "right block",
         "subtype": "right subtype (cause right)",
         "result": "right result (no miss)",

@@ -119,6 +119,12 @@ class Score:
         return _share(sum(row.right_cause for row in real), len(real))
 
     @property
+    def exact(self) -> float:
+        """The same, where a cause that is as right as the labelled one does not count."""
+        real = [row for row in self.rows if row.label.miss]
+        return _share(sum(row.code == row.label.code for row in real), len(real))
+
+    @property
     def subtype(self) -> float:
         """Of the misses with a subtype and the right cause, the share with the right subtype."""
         rows = [row for row in self.misses if row.label.subtype and row.right_cause]

@@ -110,3 +110,15 @@ def test_an_older_entry_is_looked_for_where_it_stands() -> None:
     known = History(earlier=(Earlier(old, 15_000, 2, True), Earlier(before, 17_300, 25, False)))
     verdict = judge(now, before, difference, known)
     assert verdict.expected_read_tokens is not None and verdict.expected_read_tokens < 15_000
+
+
+def test_places_are_not_worked_out_where_all_was_read() -> None:
+    """The prompt before was read to its end: the verdict needs no place inside it."""
+    before, now = call("a", 0, 9_000, 0), call("b", 9, 20_000, 8_960)
+    found = fork(10_000, 0, common_blocks=2, baseline_blocks=2)
+    known = History(earlier=(Earlier(before, 9_000, 2, True),))
+    verdict = judge(now, before, found, known)
+    assert verdict.result is Result.HIT and verdict.read_stop is not None
+    assert verdict.read_stop.boundary_tokens == 8_000
+    missed = judge(replace(now, usage=call("b", 9, 20_000, 0).usage), before, found, known)
+    assert missed.read_stop is not None and missed.expected_read_tokens == 8_960
