@@ -102,4 +102,4 @@ def page(context: BrowserContext, served: Served) -> Iterator[Page]:
 
 def _wait_until_read(page: Page) -> None:
     """The first read of the samples goes on while the server already answers."""
-    page.wait_for_selector("text=Leases are lost")
+    page.wait_for_selector("text=Leases are lost", timeout=60_000)

@@ -127,6 +127,11 @@ def expect(
         if abs(shift) <= scale.error_at(expected):
             # The read tells the place better than the counts do.
             reusable += round(shift * max(0.0, 1 - kept / max(1, now - common)))
+            if shift:
+                method += (
+                    f"; the counts of blocks are within {scale.error_at(expected):,} tokens here, "
+                    f"and the read itself tells the place: {read:,}"
+                )
             expected = read
     return Expected(
         max(reusable, expected), expected, read, common, limit, noise, block, method,

@@ -4,9 +4,11 @@ A page and its fragments ask for the same session many times; its rows and sums 
 as the database's revision is. A few sessions are kept, the one used longest ago goes first.
 """
 
+import gc
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from threading import Lock
 from typing import Generic, TypeVar
 
@@ -14,6 +16,19 @@ from tracer.store.records import connection_revision
 
 KEPT = 6
 T = TypeVar("T")
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """No garbage collection while tens of thousands of rows become objects that all stay: looking
+    at each of them again and again would take a seventh of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 class RevisionCache(Generic[T]):
@@ -33,7 +48,8 @@ class RevisionCache(Generic[T]):
             if found is not None and found[0] == revision:
                 self._values.move_to_end(key)
                 return found[1]
-        value = load()
+        with _uncollected():
+            value = load()
         with self._lock:
             self._values[key] = (revision, value)
             self._values.move_to_end(key)
