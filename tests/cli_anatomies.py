@@ -17,6 +17,7 @@ from tracer.model.anatomy_views import (
     SectionView,
     UnverifiedTagView,
     UsageCategoryView,
+    WireView,
 )
 
 SECTION = SectionView(
@@ -56,6 +57,9 @@ def an_anatomy() -> AnatomyView:
             "heuristic",
         ),
         calibration=CalibrationView("main@demo/demo-large", 1.03, 1.01, 1.06, 0.01, 9, "own", 0),
+        wire=WireView(
+            "wire", "full", 1, 1, {"user": 1}, 2, 1, 2, 1, "779698cb", "1 wire message for 2"
+        ),
     )
 
 

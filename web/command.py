@@ -5,6 +5,7 @@ import secrets
 import socket
 from contextlib import suppress
 from pathlib import Path
+from urllib.parse import quote
 
 import click
 import uvicorn
@@ -55,6 +56,8 @@ def serve(
     already: that one is only shown.
     """
     local = is_loopback(host)
+    if token is not None and not token.strip():
+        raise UsageError("--token is empty, and anybody knows that. Leave it out, or name one.")
     if not local and token is None:
         token = secrets.token_urlsafe(24)
     listener = listen(host, port)
@@ -127,4 +130,4 @@ def listen(host: str, port: int) -> socket.socket:
 def address(host: str, port: int, token: str | None) -> str:
     """The address to open in a browser."""
     name = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
-    return f"http://{name}:{port}/" + (f"?token={token}" if token else "")
+    return f"http://{name}:{port}/" + (f"?token={quote(token, safe='')}" if token else "")

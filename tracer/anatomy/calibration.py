@@ -86,7 +86,7 @@ def calibrated_parts(
     prompt, each counted: then the request's own bill is the scale, else the lane's factor.
     """
     known = sum(bpe_parts)
-    if whole and billed_input_tokens and known:
+    if whole and known and billed_input_tokens is not None and billed_input_tokens > 0:
         parts = apportion(bpe_parts, billed_input_tokens)
         factor = billed_input_tokens / known
         return CalibratedParts(parts, 0, billed_input_tokens, factor, Method.OWN)

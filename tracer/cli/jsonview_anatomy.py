@@ -14,6 +14,7 @@ from tracer.model.anatomy_views import (
     ReminderView,
     SectionView,
     UsageCategoryView,
+    WireView,
 )
 
 
@@ -81,6 +82,24 @@ def mcs_state_json(state: McsStateView | None) -> JsonObject | None:
         "state": state.state,
         "evidence": state.evidence,
         "message_index": state.message_index,
+    }
+
+
+def wire_json(wire: WireView | None) -> JsonObject | None:
+    """The message list of the logged request body beside the canonical one."""
+    if wire is None:
+        return None
+    return {
+        "form": wire.form,
+        "window": wire.window,
+        "messages": wire.messages,
+        "logged": wire.logged,
+        "roles": dict(wire.roles),
+        "blocks": wire.blocks,
+        "markers": wire.markers,
+        "canonical": {"messages": wire.canonical_messages, "markers": wire.canonical_markers},
+        "digest": wire.digest,
+        "words": wire.words,
     }
 
 

@@ -9,6 +9,7 @@ from tracer.cli.jsonview_anatomy import (
     mcs_state_json,
     reminder_json,
     section_json,
+    wire_json,
 )
 from tracer.cli.jsonview_usage import brief_json, usage_json
 from tracer.model.prompt import Marker
@@ -119,6 +120,7 @@ def detail_json(detail: RequestDetail, *, with_text: bool) -> JsonObject:
         "baseline_key": known(detail.baseline_key),
         "common_blocks": detail.common_blocks,
         "anatomy": anatomy_json(detail.anatomy),
+        "wire": wire_json(detail.anatomy.wire if detail.anatomy else None),
     }
 
 

@@ -86,6 +86,7 @@ def _facts(detail: RequestDetail) -> list[tuple[str, str]]:
         ("status", f"{request.status}{ended}{attempt}"),
         ("error", request.error),
         ("messages", number(request.message_count) + (f": {roles}" if roles else "")),
+        ("body", detail.anatomy.wire.words if detail.anatomy and detail.anatomy.wire else ""),
         ("tools", number(len(request.tools))),
         *prefix_facts(request),
         ("observed", f"{request.observed} ({request.window_kind}){proven}"),

@@ -31,6 +31,7 @@ from tracer.formats._zcode_blocks import (
     parse_tools,
 )
 from tracer.formats._zcode_usage import reported_usage
+from tracer.formats._zcode_wire import BodyWindow, wire_summary
 from tracer.model.events import (
     CallError,
     Event,
@@ -51,6 +52,10 @@ _SECRET_HEADER = re.compile(
 )
 _PROMPT_BODY_KEYS = frozenset({"messages", "system", "tools"})
 _PARAM_KEYS = ("maxOutputTokens", "temperature", "toolChoice", "providerOptions")
+_WINDOW_KEYS = (
+    "messageCount", "messagesKind", "messageOffset",
+    "bodyMessageCount", "bodyMessagesKind", "bodyMessageOffset",
+)  # fmt: skip
 _MAX_MESSAGES = 1_000_000
 _OPENING = re.compile(rb'\s*\{\s*"(?:completedAt|requestId|type)"\s*:')
 
@@ -62,6 +67,9 @@ class _Request(msgspec.Struct):
     messageCount: Any = None  # noqa: N815  (the log's own names)
     messagesKind: Any = None  # noqa: N815
     messageOffset: Any = None  # noqa: N815
+    bodyMessageCount: Any = None  # noqa: N815
+    bodyMessagesKind: Any = None  # noqa: N815
+    bodyMessageOffset: Any = None  # noqa: N815
     toolNames: Any = None  # noqa: N815
     maxOutputTokens: msgspec.Raw = _EMPTY  # noqa: N815
     temperature: msgspec.Raw = _EMPTY
@@ -179,11 +187,10 @@ def _lenient_record(value: dict[str, Any], line: bytes) -> _Line:
     body, messages = request.get("body"), request.get("messages")
     known = _Request(
         headers=request.get("headers"),
-        messageCount=request.get("messageCount"),
-        messagesKind=request.get("messagesKind"),
-        messageOffset=request.get("messageOffset"),
         toolNames=request.get("toolNames"),
     )
+    for key in _WINDOW_KEYS:
+        setattr(known, key, request.get(key))
     for key in _PARAM_KEYS:
         if key in raw:
             setattr(known, key, raw[key])
@@ -235,6 +242,7 @@ def _call(record: _Line) -> ModelCall:
         params_json=_params(request, body),
         headers_json=compact(headers) if headers else "",
         reset_json=compact(record.modelIOReset) if record.modelIOReset else "",
+        wire_json=_wire(request, body_parts),
     )
 
 
@@ -254,6 +262,17 @@ def _tier(raw: msgspec.Raw | None) -> bytes:
     """A tier of the wire body; null says nothing, like a missing key."""
     found = bytes(raw) if raw is not None else b""
     return b"" if found == b"null" else found
+
+
+def _wire(request: _Request | None, body: dict[str, msgspec.Raw]) -> str:
+    """The shape of the messages in the wire body, where they were logged."""
+    if request is None or "messages" not in body:
+        return ""
+    window = BodyWindow(
+        request.bodyMessagesKind, request.bodyMessageOffset, request.bodyMessageCount
+    )
+    source = bytes(body.get("bodySource", b"")).decode("utf-8", "replace").strip('"')
+    return wire_summary(bytes(body["messages"]), source, window)
 
 
 def _window(request: _Request | None) -> Window:

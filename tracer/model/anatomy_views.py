@@ -199,6 +199,29 @@ class CalibrationView:
 
 
 @dataclass(frozen=True, slots=True)
+class WireView:
+    """The message list of the logged request body beside the canonical one, in counts.
+
+    `form` is `wire`, or `sdk` where the true body was not to be had. `messages` is the length of
+    the body's list; `logged` of them are in the record (`window`: `full`, `delta` or `tail`), and
+    `roles`, `blocks` and `markers` are of those. `canonical_messages` and `canonical_markers` leave
+    out the system tier for the wire form, which has that apart. `words` says all this.
+    """
+
+    form: str
+    window: str
+    messages: int
+    logged: int
+    roles: dict[str, int]
+    blocks: int
+    markers: int
+    canonical_messages: int | None
+    canonical_markers: int
+    digest: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
 class AnatomyView:
     """The anatomy of one request beside its sections, reminders and MCS messages."""
 
@@ -210,6 +233,7 @@ class AnatomyView:
     unverified: tuple[UnverifiedTagView, ...]
     usage: ContextBreakdown | None
     calibration: CalibrationView | None
+    wire: WireView | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,8 +67,9 @@ class ModelCall:
     """One finished attempt of one model call.
 
     Times are UTC epoch milliseconds. `tools` and `system` are raw JSON arrays, or empty where the
-    record has none: then the tier is unknown. `wire_messages_json` tells that the record also
-    carried the wire form. `params_json` holds the other parameters of the request as one object.
+    record has none: then the tier is unknown. `params_json` holds the other parameters of the
+    request as one object, `wire_json` the shape of the message list of the wire body, where the
+    record also carried that.
     """
 
     session_id: str
@@ -99,6 +100,7 @@ class ModelCall:
     headers_json: str = ""
     reset_json: str = ""
     notes: tuple[str, ...] = ()
+    wire_json: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ connection and closes it: no snapshot is held between calls, and threads do not 
 
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Event as StopEvent
 
-from tracer.errors import InputError, NotFoundError
+from tracer.errors import InputError, NotFoundError, StoreError
 from tracer.ingest import IngestOptions, Ingestor, find_files
 from tracer.model.anatomy_views import Presence
 from tracer.model.compare_views import (
@@ -77,12 +77,10 @@ def ingest(
     names nothing."""
     files = find_files(paths, root)
     ingestor = Ingestor(db_path, IngestOptions(format_name, count_tokens, max_line_bytes))
-    try:
+    with _failures_told(db_path), closing(ingestor):
         result = ingestor.ingest(files, progress)
         ingestor.note_missing(files)
         return judged(ingestor.connection, result, progress)
-    finally:
-        ingestor.close()
 
 
 def follow(
@@ -103,7 +101,7 @@ def follow(
     a file. Verdicts are given after each round, so long as not to keep the next one waiting."""
     files = find_files(paths, root)
     ingestor = Ingestor(db_path, IngestOptions(format_name, count_tokens, max_line_bytes))
-    try:
+    with _failures_told(db_path), closing(ingestor):
         first, all_judged = True, False
         while True:
             result = ingestor.ingest(files, progress if first else None)
@@ -117,8 +115,18 @@ def follow(
             if stop.wait(interval_s):
                 return
             files = _still_there(paths, root)
-    finally:
-        ingestor.close()
+
+
+@contextmanager
+def _failures_told(db_path: Path) -> Iterator[None]:
+    """What SQLite says of a full disk, a damaged file and the like is told to the user as such."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        raise StoreError(
+            f"The database {db_path} could not be written: {error}. What was stored before is kept;"
+            " make sure that its disk has room and can be written to, then run it again."
+        ) from error
 
 
 def _still_there(paths: Sequence[str], root: Path | None) -> list[Path]:

@@ -28,9 +28,10 @@ from tracer.model.prompt import Prompt
 from tracer.model.views import RequestSummary
 from tracer.service.joined import ContextReport
 from tracer.service.loading import place_blocks
+from tracer.service.wire import wire_view
 from tracer.store.events import UsageRow
 from tracer.store.prompts import BlockRow, block_texts
-from tracer.store.reading import RequestRow
+from tracer.store.reading import RequestRow, request_wire
 from tracer.store.tokens import block_text
 from tracer.tokens import utf16_length
 
@@ -95,6 +96,7 @@ def build_anatomy(
         ),
         usage=_breakdown(usage_of(prompt, found, context), report, request, sizes),
         calibration=calibration,
+        wire=wire_view(request_wire(connection, row.id), request, blocks),
     )
 
 

@@ -153,7 +153,9 @@ def _baseline(
 def _calibration(summary: RequestSummary, blocks: Sequence[BlockRow]) -> float | None:
     """Billed input over the BPE sum: only where the whole prompt is known and counted."""
     usage = summary.usage
-    if usage is None or not usage.input_tokens or summary.verified_from is None:
+    if usage is None or summary.verified_from is None:
+        return None
+    if usage.input_tokens is None or usage.input_tokens <= 0:
         return None
     if any(b.bpe_tokens is None for b in blocks):  # a gap has no count either
         return None

@@ -42,7 +42,7 @@ def open_writer(path: Path) -> sqlite3.Connection:
             connection.execute("PRAGMA cache_size=-32000")
             connection.execute("PRAGMA foreign_keys=OFF")
             _read_by_current_rules(connection)
-    except (sqlite3.Error, OSError) as error:
+    except (sqlite3.Error, OSError, UnicodeDecodeError) as error:  # a damaged one gives any bytes
         raise StoreError(
             f"The database {path} cannot be used: {error}. Name another one with --db."
         ) from error
@@ -92,7 +92,7 @@ def open_reader(path: Path) -> sqlite3.Connection:
                     f"The database {path} is empty or was written by an older version. Run "
                     "`tracer ingest` to bring it up to date."
                 )
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         raise StoreError(f"The database {path} cannot be read: {error}.") from error
     return connection
 

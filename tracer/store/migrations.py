@@ -154,6 +154,7 @@ _M001 = (
   headers_json TEXT NOT NULL,
   reset_json TEXT NOT NULL,
   notes_json TEXT NOT NULL,
+  wire_json TEXT NOT NULL DEFAULT '',
   input_tokens INTEGER,
   fresh_tokens INTEGER,
   cache_read_tokens INTEGER,

@@ -233,6 +233,12 @@ def request_texts(connection: sqlite3.Connection, row_id: int) -> tuple[str, str
     return row[0], row[1]
 
 
+def request_wire(connection: sqlite3.Connection, row_id: int) -> str:
+    """The shape of the messages in a request's logged body; empty where there are none."""
+    row = connection.execute("SELECT wire_json FROM requests WHERE id = ?", (row_id,)).fetchone()
+    return str(row[0])
+
+
 def session_markers(connection: sqlite3.Connection, row_id: int) -> dict[int, list[Marker]]:
     """Markers of all requests of a session, by request row id."""
     found: dict[int, list[Marker]] = {}

@@ -28,7 +28,7 @@ _REQUEST_COLUMNS = tuple(
     model_id returned_model_id model_json started_at_ms completed_at_ms duration_ms status
     error_name error_message finish_reason response_id observed carry verified_from
     system_from window_kind window_offset message_count tool_names_json node_id params_id
-    headers_json reset_json notes_json input_tokens fresh_tokens cache_read_tokens
+    headers_json reset_json notes_json wire_json input_tokens fresh_tokens cache_read_tokens
     cache_write_tokens output_tokens reasoning_tokens usage_convention usage_reason
     usage_json from_log record_hash source_id line offset_bytes
     """.split()  # noqa: SIM905
@@ -246,7 +246,7 @@ class Records:
             prompt.verified_from, prompt.system_from, call.window.kind, call.window.offset,
             prompt.message_count, _json_list(() if call.tools else call.tool_names),
             prompt.node.id if prompt.node else None, self._writer.params(call.params_json),
-            call.headers_json, call.reset_json, _json_list(call.notes),
+            call.headers_json, call.reset_json, _json_list(call.notes), call.wire_json,
             usage.input_tokens if usage else None, usage.fresh_tokens if usage else None,
             usage.cache_read_tokens if usage else None,
             usage.cache_write_tokens if usage else None, usage.output_tokens if usage else None,

@@ -219,6 +219,7 @@ CREATE TABLE requests (
   headers_json TEXT NOT NULL,
   reset_json TEXT NOT NULL,
   notes_json TEXT NOT NULL,
+  wire_json TEXT NOT NULL DEFAULT '',
   input_tokens INTEGER,
   fresh_tokens INTEGER,
   cache_read_tokens INTEGER,
