@@ -84,6 +84,7 @@ def prepare(
     """The follower of the paths; None where nothing is to be followed. Without following, named
     paths are read once."""
     db_path = db or service.default_db_path()
+    service.require_paths(paths)
     if follow and (paths or root is not None or db is None or not db.exists()):
         return Follower(db_path, paths, root)
     if paths or not db_path.exists():

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from tests.helpers import SAMPLES, ingest
+from tests.helpers import SAMPLES, SESSION, call, ingest, write
 from tracer.cli import main
 from tracer.cli.exits import ExitCode
 
@@ -83,3 +83,11 @@ def test_presence_lists_what_happened(db: Path) -> None:
 def test_presence_of_an_unknown_session_says_so(db: Path) -> None:
     result = CliRunner(env={"TRACER_DB": str(db)}).invoke(main, ["presence", "nobody"])
     assert result.exit_code != ExitCode.FINE and "nobody" in result.output
+
+
+def test_a_heading_sends_nothing_raw_to_the_terminal(tmp_path: Path) -> None:
+    write(tmp_path / "model-io-x.jsonl", call("req-1", querySource="a\x1b]0;x\x07\u202e"))
+    ingest(tmp_path / "x.db", tmp_path / "model-io-x.jsonl")
+    text = run(tmp_path / "x.db", "presence", SESSION)
+    assert "a␛]0;x" in text
+    assert not {"\x1b", "\x07", "\u202e"} & set(text)

@@ -31,6 +31,7 @@ from tests.helpers import (
     user,
     write,
 )
+from tracer import service
 from tracer.errors import StoreError
 from tracer.ingest import IngestOptions, Ingestor
 from tracer.model.events import Status
@@ -38,6 +39,7 @@ from tracer.model.views import Progress
 from tracer.service import Service
 from tracer.store import connect
 from tracer.store.connect import TURN_S
+from tracer.store.writer import Writer
 
 # ---- killed -----------------------------------------------------------------------------------
 
@@ -290,3 +292,33 @@ def test_pages_can_be_read_while_a_large_file_is_ingested(db: Path, big_files: l
             sizes.append(sum(r.message_count is not None for r in requests))
         assert finish(process) == 0
     assert sizes == sorted(sizes)
+
+
+def test_a_full_disk_is_said_and_what_was_stored_is_kept(
+    db: Path, rollout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(rollout, call("req-1"))
+    ingest(db, rollout)
+    append(rollout, call("req-2", at=2000))
+
+    def full(writer: Writer) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Writer, "commit", full)
+        with pytest.raises(StoreError, match="disk is full.*is kept"):
+            service.ingest(db, [str(rollout)], count_tokens=False)
+    assert ingest(db, rollout).new_records == 1
+
+
+def test_a_damaged_database_is_said(db: Path, rollout: Path) -> None:
+    write(rollout, call("req-1"))
+    ingest(db, rollout)
+    # The journal is folded in: the first page names the tables, in bytes that are no UTF-8 now.
+    data = db.read_bytes()
+    assert b"skipped_lines" in data
+    db.write_bytes(data.replace(b"skipped_lines", b"skipped\xfflines"))
+    with pytest.raises(StoreError, match="cannot be used"):
+        ingest(db, rollout)
+    with pytest.raises(StoreError, match="cannot be read"):
+        Service(db).sessions()

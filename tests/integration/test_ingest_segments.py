@@ -1,5 +1,6 @@
 """Another file under the same name, the same file touched or edited, no file any more."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from tests.helpers import (
     user,
     write,
 )
+from tracer import service
 from tracer.service import Service
 
 
@@ -189,3 +191,25 @@ def test_a_line_that_was_torn_when_its_file_was_replaced_will_not_come(
     ingest(db, rollout)
     (reason,) = rows(db, "SELECT reason FROM v_skipped")
     assert "its rest was not seen" in reason[0]
+
+
+def test_tools_and_system_of_the_same_damaged_bytes_stay_what_they_are(tmp_path: Path) -> None:
+    """`null` for both once made system blocks of the tools, and the session unreadable."""
+    log = tmp_path / "model-io-x.jsonl"
+    message = {"role": "user", "content": "hello"}
+    for number, body in enumerate(({"tools": 5, "system": 5}, {"tools": 7}, {"system": 7})):
+        record = {
+            "type": "model_io", "requestId": f"r{number}", "attempt": 1, "sessionId": "s",
+            "startedAt": f"2026-01-05T09:00:0{number}.000Z", "model": {"modelId": "m"},
+            "request": {"messages": [message], "body": body}, "response": {"usage": {}},
+        }  # fmt: skip
+        with log.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(record) + "\n")
+    db = tmp_path / "x.db"
+    service.ingest(db, [str(log)], count_tokens=False)
+    reader = service.Service(db)
+    assert len(reader.requests("s")) == 3
+    reader.presence("s")
+    for found in reader.requests("s"):
+        tiers = [block.tier for block in reader.request(found.key).blocks]
+        assert tiers == sorted(tiers, key=["tools", "system", "messages"].index)

@@ -50,7 +50,7 @@ def test_explain_reads_like_a_colleague(db: Path) -> None:
     assert result.exit_code == ExitCode.FINE
     text = result.stdout
     for part in (
-        "Partial miss.",
+        "Partial hit.",
         "The date changed",
         "tokens that were cached before were billed again",
         "compared with:  request 1",

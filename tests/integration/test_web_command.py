@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from tracer.errors import UsageError
-from web.command import address, hosts_of, is_loopback, listen, prepare
+from web.command import address, hosts_of, is_loopback, listen, prepare, serve
 from web.security import ANY_ADDRESS
 
 
@@ -48,3 +49,18 @@ def test_named_files_are_followed_and_a_named_database_is_only_shown(tmp_path: P
     assert prepare(there, (), None, follow=False) is None
     missing = prepare(tmp_path / "new.db", (), None, follow=True)
     assert missing is not None and missing.state.what == "the default locations"
+
+
+def test_an_address_with_an_odd_token_can_be_opened() -> None:
+    assert address("0.0.0.0", 80, "a b&c") == "http://127.0.0.1:80/?token=a%20b%26c"
+
+
+@pytest.mark.parametrize("token", ["", "  "])
+def test_an_empty_token_opens_no_door(token: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(host: str, port: int) -> None:
+        raise AssertionError("it listens")
+
+    monkeypatch.setattr("web.command.listen", refuse)
+    result = CliRunner().invoke(serve, ["--host", "0.0.0.0", "--token", token])
+    assert isinstance(result.exception, UsageError)
+    assert "--token is empty" in str(result.exception)

@@ -51,3 +51,9 @@ def test_without_a_factor_everything_remains() -> None:
     found = calibrated_parts([100], 90, whole=False)
     assert (found.parts, found.remainder, found.factor) == ((0,), 90, None)
     assert calibrated_parts([], None, whole=True, lane=LANE).method is Method.NONE
+
+
+@pytest.mark.parametrize("billed", [0, -98])
+def test_a_bill_of_nothing_or_less_scales_no_part(billed: int) -> None:
+    found = calibrated_parts([100, 50], billed, whole=True)
+    assert (found.parts, found.total, found.method) == ((0, 0), billed, Method.NONE)

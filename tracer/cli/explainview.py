@@ -13,7 +13,7 @@ from tracer.model.verdict_views import FirstChange, VerdictView
 RESULTS = {
     Result.FIRST: "First request: nothing was cached yet",
     Result.HIT: "Hit",
-    Result.PARTIAL: "Partial miss",
+    Result.PARTIAL: "Partial hit",
     Result.MISS: "Miss",
     Result.EXPECTED_REBUILD: "Expected rebuild, not a miss",
     Result.NO_USAGE: "No usage was reported, so there is nothing to judge",

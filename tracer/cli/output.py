@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 import click
 
 from tracer.cli.table import Column, render
-from tracer.cli.text import UNSAFE
+from tracer.cli.text import UNSAFE, visible
 
 _TO_ESCAPE = re.compile(f"[{UNSAFE}]")
 
@@ -51,8 +51,8 @@ def print_table(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> Non
 
 
 def print_heading(text: str) -> None:
-    """Print a blank line and a heading."""
-    click.echo(f"\n{emphasis(text)}")
+    """Print a blank line and a heading, which may hold names from a log."""
+    click.echo(f"\n{emphasis(visible(text))}")
 
 
 def emphasis(text: str) -> str:

@@ -88,7 +88,7 @@ class PromptBuilder:
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
         self._items: dict[bytes, Item] = {}
-        self._lists: dict[bytes, list[Item]] = {}
+        self._lists: dict[tuple[str, bytes], list[Item]] = {}
         self._stored: dict[int, StoredBlock] = {}
         self._generation = writer.generation
 
@@ -226,7 +226,7 @@ class PromptBuilder:
         before = seen.lists.get(name)
         if before is not None and before[0] == raw:
             return before[1]
-        key = sha256(raw).digest()
+        key = name, sha256(raw).digest()  # damaged lines give both lists the same bytes
         known = self._lists.get(key)
         if known is None:
             try:

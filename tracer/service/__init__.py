@@ -143,6 +143,13 @@ def _still_there(paths: Sequence[str], root: Path | None) -> list[Path]:
     return sorted(found)
 
 
+def require_paths(paths: Sequence[str]) -> None:
+    """Raises InputError for a path that names nothing now: better said before than while a server
+    already runs."""
+    if paths:
+        find_files(paths, None)
+
+
 def doctor(root: Path | None = None, db_path: Path | None = None) -> DoctorReport:
     """What is found where, which logs are missing, and how to switch them on."""
     return examine(root or default_root(), db_path)

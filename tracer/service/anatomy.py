@@ -198,7 +198,9 @@ class SessionAnatomy:
         node = self._nodes.get(head)
         while node is not None and node[5] == Part.SYSTEM:
             node_id, above, block_id, index, block_index = node[:5]
-            assert index is not None
+            if index is None:  # not a message: nothing can be said of its place
+                node = None if above is None else self._nodes[above]
+                continue
             first_index[index] = self.sums[node_id].depth - 1
             placed = _placed(index, block_index, self._blocks[block_id])
             blocks.setdefault(index, []).insert(0, placed)

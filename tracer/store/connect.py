@@ -109,7 +109,9 @@ def _bring_up_to_date(connection: sqlite3.Connection, path: Path) -> None:
             return
         except sqlite3.OperationalError as error:
             others = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_ERROR)
-            if error.sqlite_errorcode & 0xFF not in others or time.monotonic() > deadline:
+            # Text that is no UTF-8 is an error of the Python module, without a code.
+            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
+            if code & 0xFF not in others or time.monotonic() > deadline:
                 raise
         time.sleep(_ASK_S)
 

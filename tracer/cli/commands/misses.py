@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from tracer.cache import all_causes
 from tracer.cli.exits import ExitCode
 from tracer.cli.jsonview_verdict import misses_json
 from tracer.cli.options import db_option, json_option, open_service, utf8
@@ -11,6 +12,7 @@ from tracer.cli.output import print_heading, print_json, print_table
 from tracer.cli.resolve import session_id_of
 from tracer.cli.table import Column
 from tracer.cli.text import moment, number, plural
+from tracer.errors import UsageError
 from tracer.model.verdict_views import CauseTotal, Misses, MissView
 
 _CAUSES = (
@@ -61,6 +63,7 @@ def command(
     Not among them: rounding, growth, first requests, compactions, a user's switch of the model,
     and calls that failed or did not report what they read.
     """
+    known_cause(cause)
     service = open_service(db_path)
     session_id = session_id_of(service, session) if session else ""
     found = service.misses(session_id, code=cause.upper(), limit=limit)
@@ -72,6 +75,13 @@ def command(
     if failed and not as_json:
         click.echo(f"\n{found.rebilled_tokens:,} tokens are more than --fail-over {fail_over:,}.")
     ctx.exit(ExitCode.FINDINGS if failed else ExitCode.FINE)
+
+
+def known_cause(code: str) -> None:
+    """Raises UsageError for a code that no cause has: a gate with a typo must not pass."""
+    codes = sorted(cause.code for cause in all_causes())
+    if code and code.upper() not in codes:
+        raise UsageError(f"There is no cause {code!r}. Known: {', '.join(codes)}.")
 
 
 def _print(found: Misses) -> None:
