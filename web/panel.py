@@ -12,6 +12,8 @@ from web.layout.window import Window, choose
 from web.urls import SessionState, compare_url, marked_url, misses_url, request_url
 from web.verdict import Callout, NoCallout, make_callout, marks_of
 
+CACHE_BOX_REQUESTS = 400
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -69,7 +71,7 @@ def make_panel(service: Service, state: SessionState, session: SessionSummary) -
     if not state.request:
         return Panel(
             state, session, None, (), None, None, clear, "", "",
-            cache=service.session_cache(state.session_id) if session.requests else None,
+            cache=_small_session_cache(service, state, session),
             misses_href=misses_url(state.session_id),
             miss=_next_miss(service, state, session, 0),
         )  # fmt: skip
@@ -99,6 +101,16 @@ def make_panel(service: Service, state: SessionState, session: SessionSummary) -
         marks=marks_of(callout, pieces, detail.part_sizes),
         miss=_next_miss(service, state, session, seq),
     )
+
+
+def _small_session_cache(
+    service: Service, state: SessionState, session: SessionSummary
+) -> SessionCache | None:
+    """The cache figures where they are quick to have; those of a long session are on its misses
+    page, so that the timeline does not wait for them."""
+    if not 0 < session.requests <= CACHE_BOX_REQUESTS:
+        return None
+    return service.session_cache(state.session_id)
 
 
 def _step(state: SessionState) -> Step:

@@ -10,6 +10,7 @@ from starlette.routing import Route
 from tracer.model.verdict_views import Misses, MissView
 from tracer.model.views import SessionSummary
 from tracer.service import Service
+from tracer.service.verdicts import SessionCache
 from web.filters import one_line
 from web.layout.cause_bars import CauseBar, cause_bars
 from web.params import whole_number
@@ -54,6 +55,14 @@ class MissList:
     after: str
 
 
+@dataclass(frozen=True, slots=True)
+class CacheBox:
+    """What the cache did over the session, where the page is about one."""
+
+    cache: SessionCache | None
+    misses_href: str
+
+
 @dataclass(frozen=True)
 class MissesPage:
     """The whole page."""
@@ -61,6 +70,7 @@ class MissesPage:
     template: ClassVar[str] = "pages/misses.html"
     chrome: Chrome
     found: MissList
+    panel: CacheBox
 
 
 @dataclass(frozen=True)
@@ -108,7 +118,12 @@ def misses(request: Request) -> Response:
         name = one_line(found.session.title) or found.session.session_id
         crumbs.append(Crumb(name, found.session_href))
     frame = chrome(request, "Misses", *crumbs, Crumb("Misses"), revision=revision)
-    return render(request, MissesPage(chrome=frame, found=found))
+    one = found.session
+    box = CacheBox(
+        service.session_cache(one.session_id) if one is not None and one.requests else None,
+        misses_url(one.session_id) if one is not None else "",
+    )
+    return render(request, MissesPage(chrome=frame, found=found, panel=box))
 
 
 def misses_fragment(request: Request) -> Response:
