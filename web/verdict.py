@@ -19,6 +19,8 @@ from web.verdict_words import heading
 MOST_LINES = 24
 _QUIET = (Result.HIT, Result.FIRST, Result.NO_USAGE, Result.NOT_REPORTED)
 
+LEAST_OVERLAP = 8
+
 
 @dataclass(frozen=True, slots=True)
 class Amount:
@@ -157,16 +159,35 @@ def _excerpt(before: str, after: str) -> tuple[Excerpt, ...]:
     if not before and not after:
         return ()
     head = len(commonprefix([before, after]))
-    tail = len(commonprefix([before[head:][::-1], after[head:][::-1]]))
+    gone, came = before[head:], after[head:]
+    tails = _common_end(gone, came)
     return tuple(
         Excerpt(
             css, sign, name, text[:head], text[head : len(text) - tail], text[len(text) - tail :]
         )
-        for css, sign, name, text in (
-            ("gone", "-", "before", before),
-            ("came", "+", "after", after),
+        for css, sign, name, text, tail in (
+            ("gone", "-", "before", before, tails[0]),
+            ("came", "+", "after", after, tails[1]),
         )
     )
+
+
+def _common_end(gone: str, came: str) -> tuple[int, int]:
+    """How many characters at the end of each side are no difference.
+
+    Both are cut to a length: where something was only added, the rest of the old text slides out of
+    the new excerpt and is not gone, so what overlaps is taken as equal; likewise for a removal.
+    """
+    same = len(commonprefix([gone[::-1], came[::-1]]))
+    if same >= LEAST_OVERLAP:
+        return same, same
+    for i in range(len(came) - LEAST_OVERLAP):
+        if gone.startswith(came[i:]):
+            return len(gone), len(came) - i
+    for i in range(len(gone) - LEAST_OVERLAP):
+        if came.startswith(gone[i:]):
+            return len(gone) - i, len(came)
+    return same, same
 
 
 def _amounts(view: VerdictView) -> tuple[Amount, ...]:

@@ -33,6 +33,7 @@ from tracer.service.verdicts import SessionCache
 from web.layout.cause_bars import cause_bars
 from web.layout.prompt_map import MapPiece
 from web.layout.read_marks import Billed, read_marks
+from web.verdict import _excerpt
 from web.verdict_words import cause_words, heading
 
 LONG = "sess_32d58b9a-db43-405d-a639-d6b90877abb3"
@@ -435,3 +436,20 @@ def test_the_chosen_baseline_stays_in_the_address_when_a_row_unfolds() -> None:
     assert folded == "/requests/r3?against=r1"
     plain = browser.get(path).headers["HX-Replace-Url"]
     assert plain == "/requests/r3?block=5#b5"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "gone", "came"),
+    [
+        ("Style.\n# Dates\nToday is Monday", "Style.\nType it.\n# Dates\nToday", "", "Type it.\n"),
+        ("Style.\nType it.\n# Dates\nToday", "Style.\n# Dates\nToday is Monday", "Type it.\n", ""),
+        ("Today is Monday.", "Today is Friday.", "Mon", "Fri"),
+        ("all old words", "quite another", "all old words", "quite another"),
+    ],
+)
+def test_a_cut_excerpt_shows_only_what_was_added_or_removed(
+    before: str, after: str, gone: str, came: str
+) -> None:
+    old, new = _excerpt(before, after)
+    assert (old.middle, new.middle) == (gone, came)
+    assert (old.head + old.middle + old.tail, new.head + new.middle + new.tail) == (before, after)
