@@ -1,0 +1,77 @@
+"""What a rule sees: a session's requests with their prompts read, and its events, in order."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tracer.anatomy.mcs import McsState
+from tracer.anatomy.messages import Sort
+from tracer.anatomy.prompt import McsMessage, PlacedReminder, PlacedSection
+from tracer.model.events import ContextBuilt, ContextUsage, LogEvent
+from tracer.model.prompt import Block, Marker
+from tracer.model.segments import MessageNote, PromptLayout
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedMessage:
+    """A message. Requests that carry the same one share the object, so that a rule may remember by
+    identity what it found in it. `gap` counts messages that the log does not show (else 0)."""
+
+    role: str
+    sort: Sort
+    blocks: tuple[Block, ...]
+    note: MessageNote
+    wire_hash: bytes
+    gap: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedRequest:
+    """One attempt with its prompt.
+
+    `messages` has an entry for every message of the list (a gap fills as many as it spans), so that
+    a position is a `message_index`; empty with `whole` false where the log shows no prompt.
+    `whole` tells that this request's own record proves all of it. `previous` is the place in the
+    session's requests of the one before it in its lane that has a prompt, `common` how many leading
+    messages the two share, byte for byte and markers aside: what lies before was looked at then.
+    """
+
+    key: str
+    seq: int
+    request_id: str
+    attempt: int
+    turn_id: str
+    turn_number: int | None
+    query_source: str
+    side_call: bool
+    lane: str
+    provider_id: str
+    model_id: str
+    started_at_ms: int | None
+    status: str
+    whole: bool
+    verified_from: int | None
+    message_count: int | None
+    tools: tuple[Block, ...]
+    messages: Sequence[CheckedMessage]
+    markers: tuple[Marker, ...]
+    previous: int | None
+    common: int
+    variant: str = ""
+    mcs: McsState = McsState.UNDECIDABLE
+    sections: tuple[PlacedSection, ...] = ()
+    reminders: tuple[PlacedReminder, ...] = ()
+    mcs_messages: tuple[McsMessage, ...] = ()
+    layout: PromptLayout = field(default_factory=PromptLayout)
+    built: ContextBuilt | None = None
+    usage: ContextUsage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedSession:
+    """A session's requests by start time and its log events in their order. `agent` is that of the
+    files which told of it."""
+
+    session_id: str
+    agent: str
+    requests: tuple[CheckedRequest, ...]
+    events: tuple[LogEvent, ...] = ()

@@ -1,0 +1,1 @@
+"""The rules of the 14-segment layout (docs/formats/context-trace.md 4): one rule a file."""
