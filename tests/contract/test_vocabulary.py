@@ -25,7 +25,7 @@ BANNED = {
 
 def texts() -> Iterator[tuple[str, str]]:
     """Name and content of every text file of the repository."""
-    paths = [path for path in ROOT.iterdir() if path.is_file()]
+    paths = [path for path in ROOT.iterdir() if path.is_file() and path.name != ".git"]
     for folder in FOLDERS:
         paths += [path for path in (ROOT / folder).rglob("*") if path.is_file()]
     for path in sorted(paths):
