@@ -156,7 +156,7 @@ def test_sources(run: Run) -> None:
 def test_doctor(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     asked: list[Path | None] = []
 
-    def doctor(root: Path | None = None, db_path: Path | None = None) -> object:
+    def doctor(root: Path | None, db_path: Path | None, session: str) -> object:
         asked.append(root)
         return fakes.a_report()
 
@@ -165,6 +165,8 @@ def test_doctor(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
     assert asked == [tmp_path]
     assert "missing  No model I/O log" in result.stdout
     assert "To do: Switch it on." in result.stdout
+    rows = [line.split() for line in result.stdout.splitlines() if line.startswith("sess_")]
+    assert [row[:2] for row in rows] == [["sess_demo", "4"], ["sess_other", "4"]]
     assert json.loads(run("doctor", "--json").stdout)["schema"] == 1
 
 
@@ -199,6 +201,7 @@ def test_ingest_passes_its_options(run: Run, ingested: Any, tmp_path: Path) -> N
             "format_name": "zcode-log",
             "count_tokens": False,
             "max_line_bytes": 2 << 20,
+            "all_verdicts": False,
             "progress": None,
         }
     ]

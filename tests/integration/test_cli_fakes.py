@@ -10,6 +10,7 @@ from tests.unit.test_compare_builders import a_gap, a_note, a_prompt, a_system, 
 from tests.verdict_factories import a_brief
 from tracer.errors import NotFoundError
 from tracer.model.anatomy_views import McsStateView, Presence
+from tracer.model.doctor_views import DoctorFinding, DoctorReport, SessionEvidence
 from tracer.model.events import Status, WindowKind
 from tracer.model.prompt import Kind, Marker, Part, Prompt, Tier
 from tracer.model.source import SourceRef
@@ -18,8 +19,6 @@ from tracer.model.views import (
     BlockView,
     ContextCategory,
     ContextUsageView,
-    DoctorFinding,
-    DoctorReport,
     Evidence,
     FileResult,
     IngestResult,
@@ -341,7 +340,15 @@ def a_report() -> DoctorReport:
             DoctorFinding("missing", "No model I/O log", "No prompts.", "Switch it on."),
         ),
         files=(("/home/ada/.zcode/cli/log/a.jsonl", "zcode-log", 9120), ("/home/ada/x", "", 1)),
+        sessions=(an_evidence("sess_demo", "Fix it"), an_evidence("sess_other", "")),
+        session_total=2,
     )
+
+
+def an_evidence(session_id: str, title: str) -> SessionEvidence:
+    """What is known of a session whose prompts are gone."""
+    gone = DoctorFinding("missing", "No prompts", "Rotated away.", "Watch.")
+    return SessionEvidence(session_id, title, 4, 0, 31, 2, 4, 9, 0, 1, (gone,))
 
 
 def a_comparison() -> Compared:

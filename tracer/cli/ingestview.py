@@ -66,6 +66,12 @@ def print_summary(result: IngestResult) -> None:
             click.echo(f"  {visible(file.path)}: {visible(file.detail or 'no reason given')}")
     for problem in result.verdict_errors:
         click.echo(f"Not judged, by a fault of tracer worth a report: {visible(problem)}")
+    if result.unjudged_sessions:
+        sessions = plural(result.unjudged_sessions, "session")
+        click.echo(
+            f"{sessions} without prompts have no verdicts yet: they are worked out when you open "
+            "one. `tracer ingest --all-verdicts` gives them now."
+        )
     _print_skipped([*read, *unchanged])
 
 

@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from typing import TypeAlias
 
 from tracer.cli.text import utc
+from tracer.model.doctor_views import DoctorFinding, DoctorReport, SessionEvidence
 from tracer.model.source import SourceRef
 from tracer.model.views import (
-    DoctorReport,
     FileResult,
     IngestResult,
     SessionPage,
@@ -84,6 +84,7 @@ def ingest_json(result: IngestResult) -> JsonObject:
             "skipped": sum(file.skipped_total for file in files),
             "counted_blocks": result.counted_blocks,
             "verdicts": result.verdicts,
+            "unjudged_sessions": result.unjudged_sessions,
             "elapsed_ms": result.elapsed_ms,
         },
     }
@@ -202,17 +203,36 @@ def doctor_json(report: DoctorReport) -> JsonObject:
     return {
         "schema": SCHEMA,
         "roots": list(report.roots),
-        "findings": [
-            {
-                "level": finding.level,
-                "title": finding.title,
-                "detail": finding.detail,
-                "fix": known(finding.fix),
-            }
-            for finding in report.findings
-        ],
+        "findings": [_finding(finding) for finding in report.findings],
         "files": [
             {"path": path, "format": known(format_name), "bytes": size_bytes}
             for path, format_name, size_bytes in report.files
         ],
+        "sessions": [_evidence(session) for session in report.sessions],
+        "session_total": report.session_total,
+    }
+
+
+def _evidence(session: SessionEvidence) -> JsonObject:
+    return {
+        "session_id": session.session_id,
+        "title": known(session.title),
+        "requests": session.requests,
+        "prompts": session.prompts,
+        "log_lines": session.log_lines,
+        "section_lines": session.section_lines,
+        "usage_rows": session.usage_rows,
+        "messages": session.messages,
+        "session_events": session.session_events,
+        "missing_files": session.missing_files,
+        "findings": [_finding(finding) for finding in session.findings],
+    }
+
+
+def _finding(finding: DoctorFinding) -> JsonObject:
+    return {
+        "level": finding.level,
+        "title": finding.title,
+        "detail": finding.detail,
+        "fix": known(finding.fix),
     }

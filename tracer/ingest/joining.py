@@ -31,8 +31,9 @@ from tracer.store.joined import (
     fill_usage,
     known_requests,
     put_derived,
-    set_join,
+    put_places,
     set_joined,
+    set_joins,
     stored_usage,
     unjoined_sessions,
 )
@@ -78,7 +79,7 @@ def _join_session(connection: sqlite3.Connection, row_id: int, session_id: str) 
         return
     facts = [_facts(request) for request in own]
     joined: dict[int, tuple[int | None, UsageJoin]] = {}
-    wanted: set[int] = set()
+    wanted: dict[int, StoredUsage] = {}
     ids = {request.key: request.id for request in own}
     for origin in (DATABASE, EVENT):
         rows = {u.row.usage_id: u for u in usage if u.origin == origin}
@@ -88,12 +89,13 @@ def _join_session(connection: sqlite3.Connection, row_id: int, session_id: str) 
                 joined[stored.id] = (ids[join.request_key], join)
                 continue
             derived = _derive(connection, row_id, stored)
-            wanted.add(derived)
+            wanted[derived] = stored
             joined[stored.id] = (derived, _only(join))
             key = _derived_key(session_id, join.usage_id)
             facts.append(usage_facts(stored.row)._replace(name=key))
             ids[key] = derived
-    drop_derived(connection, sorted(old_derived - wanted))
+    put_places(connection, wanted.items())
+    drop_derived(connection, sorted(old_derived - wanted.keys()))
     _store_joins(connection, usage, joined)
     _fill(connection, own, usage, joined)
 
@@ -136,6 +138,7 @@ def _store_joins(
     usage: Sequence[StoredUsage],
     joined: dict[int, tuple[int | None, UsageJoin]],
 ) -> None:
+    changed = []
     for stored in usage:
         request_id, join = joined[stored.id]
         conflicts = list(join.conflicts)
@@ -146,7 +149,8 @@ def _store_joins(
         values = (request_id, str(join.strength), join.key, text)
         known = (stored.request_id, stored.join_strength, stored.join_key, stored.conflicts_json)
         if values != known:
-            set_join(connection, stored.id, values)
+            changed.append((*values, stored.id))
+    set_joins(connection, changed)
 
 
 def _fill(

@@ -5,8 +5,8 @@ Times are UTC epoch milliseconds, sizes have their unit in their names. None mea
 
 from dataclasses import dataclass
 
+from tracer.model.doctor_views import DoctorFinding
 from tracer.model.source import SourceRef
-from tracer.model.views import DoctorFinding
 
 
 @dataclass(frozen=True, slots=True)

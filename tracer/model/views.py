@@ -3,7 +3,7 @@
 Times are UTC epoch milliseconds, sizes have their unit in their names. None means unknown.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from tracer.model.anatomy_views import AnatomyView, McsStateView
 from tracer.model.anatomy_views import McsView as McsView
@@ -399,7 +399,8 @@ class FileResult:
 class IngestResult:
     """What one ingest did. `read_bytes` were new; `elapsed_ms` is wall-clock time. `count_error`
     says why tokens were not counted, if they were not; `verdicts` is how many were given,
-    `verdict_errors` names sessions that could not be judged, and why."""
+    `verdict_errors` names sessions that could not be judged, and why; `unjudged_sessions` are left
+    for when somebody looks at them: no prompt of them is known."""
 
     files: tuple[FileResult, ...]
     read_bytes: int
@@ -409,25 +410,7 @@ class IngestResult:
     count_error: str = ""
     verdicts: int = 0
     verdict_errors: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class DoctorFinding:
-    """One line of `tracer doctor`: `level` is `ok`, `note` or `missing`."""
-
-    level: str
-    title: str
-    detail: str
-    fix: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class DoctorReport:
-    """What is found where, which logs are missing, and how to switch them on."""
-
-    roots: tuple[str, ...]
-    findings: tuple[DoctorFinding, ...]
-    files: tuple[tuple[str, str, int], ...] = field(default=())
+    unjudged_sessions: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,11 +20,11 @@ from tracer.model.compare_views import (
     HunksAsked,
     HunksView,
 )
+from tracer.model.doctor_views import DoctorReport
 from tracer.model.story import SessionStory
 from tracer.model.verdict_views import Misses, VerdictView
 from tracer.model.views import (
     BlockView,
-    DoctorReport,
     IngestResult,
     Progress,
     RequestDetail,
@@ -70,17 +70,19 @@ def ingest(
     format_name: str | None = None,
     count_tokens: bool = True,
     max_line_bytes: int = DEFAULT_MAX_LINE_BYTES,
+    all_verdicts: bool = False,
     progress: Callable[[Progress], None] | None = None,
 ) -> IngestResult:
     """Read what is new in `paths` (files, folders, globs; none: the default locations under
-    `root`) into the database. Raises UsageError for an unknown format name, InputError if a path
-    names nothing."""
+    `root`) into the database, and give verdicts; `all_verdicts` False leaves most sessions without
+    any prompt for later. Raises UsageError for an unknown format name, InputError if a path names
+    nothing."""
     files = find_files(paths, root)
     ingestor = Ingestor(db_path, IngestOptions(format_name, count_tokens, max_line_bytes))
     with _failures_told(db_path), closing(ingestor):
         result = ingestor.ingest(files, progress)
         ingestor.note_missing(files)
-        return judged(ingestor.connection, result, progress)
+        return judged(ingestor.connection, result, progress, promptless=all_verdicts)
 
 
 def follow(
@@ -150,9 +152,13 @@ def require_paths(paths: Sequence[str]) -> None:
         find_files(paths, None)
 
 
-def doctor(root: Path | None = None, db_path: Path | None = None) -> DoctorReport:
-    """What is found where, which logs are missing, and how to switch them on."""
-    return examine(root or default_root(), db_path)
+def doctor(
+    root: Path | None = None, db_path: Path | None = None, session_id: str = ""
+) -> DoctorReport:
+    """What is found where, which logs are missing, how to switch them on; of the sessions with the
+    latest activity, or of one alone, what is known and what is gone. Raises NotFoundError for an
+    unknown session."""
+    return examine(root or default_root(), db_path, session_id)
 
 
 class Service:

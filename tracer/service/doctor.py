@@ -6,7 +6,8 @@ from pathlib import Path
 
 from tracer.errors import StoreError
 from tracer.formats import detect
-from tracer.model.views import DoctorFinding, DoctorReport
+from tracer.model.doctor_views import DoctorFinding, DoctorReport, SessionEvidence
+from tracer.service.doctor_sessions import examine_sessions
 from tracer.store.connect import open_reader
 from tracer.store.sources import list_sources
 from tracer.store.tokens import uncounted_total
@@ -34,8 +35,11 @@ class _File:
     format: str
 
 
-def examine(root: Path, db_path: Path | None) -> DoctorReport:
-    """The report for one agent folder and, if it is named, one database."""
+def examine(root: Path, db_path: Path | None, session_id: str = "") -> DoctorReport:
+    """The report for one agent folder and, if it is named, one database with its sessions, or for
+    one session of it alone."""
+    if session_id and db_path is not None:
+        return DoctorReport((), (), (), *examine_sessions(db_path, session_id))
     findings: list[DoctorFinding] = []
     files: list[_File] = []
     if not root.is_dir():
@@ -58,11 +62,15 @@ def examine(root: Path, db_path: Path | None) -> DoctorReport:
             _debug_finding(debug),
             *_other_findings(root, files),
         ]
+    sessions: tuple[SessionEvidence, ...] = ()
+    total = 0
     if db_path is not None:
-        findings += _database_findings(db_path)
-    return DoctorReport(
-        (str(root),), tuple(findings), tuple((str(f.path), f.format, f.size_bytes) for f in files)
-    )
+        own, readable = _database_findings(db_path)
+        findings += own
+        if readable:
+            sessions, total = examine_sessions(db_path)
+    found = tuple((str(f.path), f.format, f.size_bytes) for f in files)
+    return DoctorReport((str(root),), tuple(findings), found, sessions, total)
 
 
 def _files(folder: Path) -> list[_File]:
@@ -212,17 +220,17 @@ def _other_findings(root: Path, files: Sequence[_File]) -> list[DoctorFinding]:
     return findings
 
 
-def _database_findings(db_path: Path) -> list[DoctorFinding]:
+def _database_findings(db_path: Path) -> tuple[list[DoctorFinding], bool]:
+    """The findings, and whether the database can be read."""
     if not db_path.exists():
-        return [
-            DoctorFinding(
-                "note", "Nothing ingested yet", f"{db_path} does not exist.", "Run `tracer ingest`."
-            )
-        ]
+        nothing = DoctorFinding(
+            "note", "Nothing ingested yet", f"{db_path} does not exist.", "Run `tracer ingest`."
+        )
+        return [nothing], False
     try:
         connection = open_reader(db_path)
     except StoreError as error:
-        return [DoctorFinding("missing", "The database cannot be read", str(error))]
+        return [DoctorFinding("missing", "The database cannot be read", str(error))], False
     try:
         sources = list_sources(connection)
         skipped = sum(s.skipped for s in sources)
@@ -256,4 +264,4 @@ def _database_findings(db_path: Path) -> list[DoctorFinding]:
                 "Run `tracer ingest` again.",
             )
         )
-    return findings
+    return findings, True

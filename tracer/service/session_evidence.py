@@ -1,6 +1,6 @@
 """For each session: which files tell of it, what is gone, and what to switch on to see more."""
 
-from tracer.model.views import DoctorFinding
+from tracer.model.doctor_views import DoctorFinding
 from tracer.store.session_reading import FactsRow, SourceKinds
 
 _WATCH = (

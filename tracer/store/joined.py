@@ -1,6 +1,7 @@
 """What joining reads and writes: usage rows, the requests that only they know, session titles."""
 
 import sqlite3
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from tracer.model.usage import Usage
@@ -105,16 +106,14 @@ def known_requests(connection: sqlite3.Connection, row_id: int) -> list[KnownReq
     return [KnownRequest(*row) for row in rows]
 
 
-def set_join(
-    connection: sqlite3.Connection,
-    usage_id: int,
-    values: tuple[int | None, str, str, str],
+def set_joins(
+    connection: sqlite3.Connection, joins: Iterable[tuple[int | None, str, str, str, int]]
 ) -> None:
-    """Store a usage row's request, strength, key and conflicts."""
-    connection.execute(
+    """Store usage rows' requests, strengths, keys and conflicts; the row's id comes last."""
+    connection.executemany(
         "UPDATE usage_rows SET request_id = ?, join_strength = ?, join_key = ?, "
         "conflicts_json = ? WHERE id = ?",
-        (*values, usage_id),
+        joins,
     )
 
 
@@ -152,11 +151,15 @@ def put_derived(
     if request is None:  # it says so already
         request = connection.execute("SELECT id FROM requests WHERE key = ?", (key,)).fetchone()
         return int(request[0])
-    connection.execute(
-        "INSERT OR IGNORE INTO request_sources VALUES (?, ?, ?, 0, ?)",
-        (request[0], stored.source_id, stored.line, stored.row_hash),
-    )
     return int(request[0])
+
+
+def put_places(connection: sqlite3.Connection, derived: Iterable[tuple[int, StoredUsage]]) -> None:
+    """Note where the requests that only usage rows know were read."""
+    connection.executemany(
+        "INSERT OR IGNORE INTO request_sources VALUES (?, ?, ?, 0, ?)",
+        [(request, u.source_id, u.line, u.row_hash) for request, u in derived],
+    )
 
 
 def _ended(row: UsageRow) -> int | None:

@@ -81,17 +81,26 @@ _SAVE_SUMS = (
 _MISS = "v.result IN ('partial', 'miss')"
 
 
-def unjudged_sessions(connection: sqlite3.Connection, version: int, counted: bool) -> list[int]:
-    """Row ids of the sessions that a version of the rules has not judged as they are, the one with
-    the latest activity first; `counted` False leaves those that only lack counts."""
+class Waiting(NamedTuple):
+    """A session to judge. `prompts` tells that a prompt of it was logged."""
+
+    row_id: int
+    prompts: bool
+
+
+def unjudged_sessions(connection: sqlite3.Connection, version: int, counted: bool) -> list[Waiting]:
+    """The sessions that a version of the rules has not judged as they are: those with prompts
+    first, then the one with the latest activity; `counted` False leaves those that only lack
+    counts."""
     known = (version,) if counted else (version, -version)
     marks = ",".join("?" * len(known))
     rows = connection.execute(
-        f"SELECT id FROM sessions WHERE judged NOT IN ({marks}) AND NOT unjoined "
-        "ORDER BY last_at_ms DESC NULLS LAST, id",
+        "SELECT s.id, EXISTS (SELECT 1 FROM requests r WHERE r.session_id = s.id AND r.node_id IS "
+        f"NOT NULL) FROM sessions s WHERE s.judged NOT IN ({marks}) AND NOT s.unjoined "
+        "ORDER BY 2 DESC, s.last_at_ms DESC NULLS LAST, s.id",
         known,
     )
-    return [row[0] for row in rows]
+    return [Waiting(row_id, bool(prompts)) for row_id, prompts in rows]
 
 
 def judged_by(connection: sqlite3.Connection, row_id: int) -> int:

@@ -1,5 +1,6 @@
 """`tracer doctor`: which logs are there, which are missing, how to switch them on."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -8,21 +9,44 @@ from tracer import service
 from tracer.cli.jsonview import doctor_json
 from tracer.cli.options import db_option, db_path_or_default, json_option, root_option
 from tracer.cli.output import emphasis, print_heading, print_json, print_table
+from tracer.cli.resolve import session_id_of
 from tracer.cli.table import Column
-from tracer.cli.text import UNKNOWN, byte_size, visible
-from tracer.model.views import DoctorReport
+from tracer.cli.text import UNKNOWN, byte_size, number, visible
+from tracer.model.doctor_views import DoctorFinding, DoctorReport, SessionEvidence
 
 _FILE_COLUMNS = (Column("format"), Column("size", right=True), Column("file"))
+_SESSION_COLUMNS = (
+    Column("session"),
+    Column("requests", right=True),
+    Column("prompts", right=True),
+    Column("log lines", right=True),
+    Column("section lines", right=True),
+    Column("usage rows", right=True),
+    Column("events", right=True),
+    Column("files gone", right=True),
+    Column("title", flexible=True),
+)
 _LEVEL_WIDTH = len("missing")
 
 
 @click.command("doctor")
 @root_option
+@click.option(
+    "--session",
+    metavar="SESSION",
+    default="",
+    help="Only this session: what is known of it, what is gone, what to switch on.",
+)
 @db_option
 @json_option
-def command(root: Path | None, db_path: Path | None, as_json: bool) -> None:
-    """Tell which logs are found, which are missing, and how to switch them on."""
-    report = service.doctor(root, db_path_or_default(db_path))
+def command(root: Path | None, session: str, db_path: Path | None, as_json: bool) -> None:
+    """Tell which logs are found, which are missing, and how to switch them on.
+
+    For each session of the database: of how many requests the prompts are known, and what else is.
+    """
+    database = db_path_or_default(db_path)
+    chosen = session_id_of(service.Service(database), session) if session else ""
+    report = service.doctor(root, database, chosen)
     if as_json:
         print_json(doctor_json(report))
         return
@@ -33,11 +57,7 @@ def _print(report: DoctorReport) -> None:
     for root in report.roots:
         click.echo(f"Looked in {visible(root)}")
     click.echo()
-    for finding in report.findings:
-        click.echo(f"{emphasis(finding.level.ljust(_LEVEL_WIDTH))}  {visible(finding.title)}")
-        for text in (finding.detail, finding.fix and f"To do: {finding.fix}"):
-            for line in text.splitlines():
-                click.echo(f"{' ' * _LEVEL_WIDTH}  {visible(line)}")
+    _print_findings(report.findings)
     if report.files:
         print_heading("Files")
         print_table(
@@ -47,3 +67,35 @@ def _print(report: DoctorReport) -> None:
                 for path, format_name, size in report.files
             ),
         )
+    if not report.roots:
+        for session in report.sessions:
+            print_heading(f"{visible(session.session_id)}  {visible(session.title)}".rstrip())
+            _print_findings(session.findings)
+    elif report.sessions:
+        shown = len(report.sessions)
+        more = f", the last {shown:,} of {report.session_total:,}"
+        print_heading(f"Sessions{more if shown < report.session_total else ''}")
+        print_table(_SESSION_COLUMNS, map(_session_row, report.sessions))
+        click.echo("`tracer doctor --session SESSION` tells what is gone and what to switch on.")
+
+
+def _print_findings(findings: Sequence[DoctorFinding]) -> None:
+    for finding in findings:
+        click.echo(f"{emphasis(finding.level.ljust(_LEVEL_WIDTH))}  {visible(finding.title)}")
+        for text in (finding.detail, finding.fix and f"To do: {finding.fix}"):
+            for line in text.splitlines():
+                click.echo(f"{' ' * _LEVEL_WIDTH}  {visible(line)}")
+
+
+def _session_row(session: SessionEvidence) -> list[str]:
+    return [
+        session.session_id,
+        number(session.requests),
+        number(session.prompts),
+        number(session.log_lines),
+        number(session.section_lines),
+        number(session.usage_rows),
+        number(session.session_events),
+        number(session.missing_files),
+        session.title or UNKNOWN,
+    ]

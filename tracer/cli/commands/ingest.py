@@ -32,6 +32,12 @@ from tracer.model.views import IngestResult
 @click.option("--watch", is_flag=True, help="Go on with what is appended, until Ctrl-C.")
 @click.option("--no-count-tokens", is_flag=True, help="Keep estimates; count no tokens.")
 @click.option(
+    "--all-verdicts",
+    is_flag=True,
+    help="Judge all sessions now, those without any prompt too. Default: one second's worth of "
+    "these, the rest when one is opened.",
+)
+@click.option(
     "--max-line-mb",
     type=click.IntRange(1, 4096),
     default=64,
@@ -49,6 +55,7 @@ def command(
     format_name: str | None,
     watch: bool,
     no_count_tokens: bool,
+    all_verdicts: bool,
     max_line_mb: int,
     db_path: Path | None,
     as_json: bool,
@@ -85,6 +92,7 @@ def command(
             format_name=format_name,
             count_tokens=not no_count_tokens,
             max_line_bytes=max_line_bytes,
+            all_verdicts=all_verdicts,
             progress=progress,
         )
     if as_json:

@@ -102,7 +102,8 @@ def _print(found: Misses) -> None:
         click.echo("\n`tracer explain KEY` tells more of one.")
     if found.unjudged_sessions:
         click.echo(
-            f"{plural(found.unjudged_sessions, 'session')} not judged yet: run `tracer ingest`."
+            f"{plural(found.unjudged_sessions, 'session')} not judged yet: run "
+            "`tracer ingest --all-verdicts`."
         )
 
 

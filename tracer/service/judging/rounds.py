@@ -8,13 +8,19 @@ from dataclasses import replace
 from tracer.model.views import IngestResult, Progress
 from tracer.service.judging.storing import judge_all
 
+PROMPTLESS_SECONDS = 1.0
+
 
 def judged(
     connection: sqlite3.Connection,
     result: IngestResult,
     progress: Callable[[Progress], None] | None = None,
+    *,
+    promptless: bool = False,
 ) -> IngestResult:
-    """Give the verdicts that are missing after a round; the round's result with their number."""
+    """Give the verdicts that are missing after a round; the round's result with their number. Of
+    sessions without prompts those of one second's work where the round read something, or all of
+    them: `promptless`."""
     began = time.monotonic()
     given = 0
     problems: list[str] = []
@@ -38,10 +44,19 @@ def judged(
         row = connection.execute("SELECT session_id FROM sessions WHERE id = ?", (row_id,))
         problems.append(f"{row.fetchone()[0]}: {type(error).__name__}: {error}")
 
-    judge_all(connection, report=report, failed=failed)
-    return replace(result, verdicts=given, verdict_errors=tuple(problems), elapsed_ms=elapsed_ms())
+    seconds = None
+    if not promptless:
+        seconds = PROMPTLESS_SECONDS if result.read_bytes else 0.0
+    left = judge_all(connection, promptless_seconds=seconds, report=report, failed=failed)
+    return replace(
+        result,
+        verdicts=given,
+        verdict_errors=tuple(problems),
+        unjudged_sessions=left,
+        elapsed_ms=elapsed_ms(),
+    )
 
 
 def judge_for(connection: sqlite3.Connection, seconds: float) -> bool:
     """Give verdicts for a while; False where some are left for the next round."""
-    return judge_all(connection, until=time.monotonic() + seconds)
+    return not judge_all(connection, until=time.monotonic() + seconds)

@@ -55,35 +55,43 @@ def judge_all(
     connection: sqlite3.Connection,
     *,
     until: float | None = None,
+    promptless_seconds: float | None = None,
     report: Callable[[int, int], None] | None = None,
     failed: Callable[[int, Exception], None] | None = None,
-) -> bool:
-    """Judge every session in which something was stored, a batch of verdicts a transaction.
+) -> int:
+    """Judge every session in which something was stored, a batch of verdicts a transaction; returns
+    how many are left.
 
     Stops at `until` (by `time.monotonic`), or when it is killed, without loss: what is stored is
-    not worked out again. `report` is told how many verdicts were given and how many sessions are
-    left. False where something is left. A session that cannot be judged is left out until something
-    new is stored of it, and `failed` is told why: it must not keep the others waiting.
+    not worked out again. Sessions without any prompt come last, and only for
+    `promptless_seconds`: there may be thousands of them, of years ago, and whoever looks at one
+    gets its verdicts worked out then. `report` is told how many verdicts were given and how many
+    sessions are left. A session that cannot be judged is left out until something new is stored of
+    it, and `failed` is told why: it must not keep the others waiting.
     """
     counted = uncounted_total(connection, DEFAULT_ENCODING) == 0
     version = RULES_VERSION if counted else -RULES_VERSION
     given = 0
     waiting = unjudged_sessions(connection, RULES_VERSION, counted)
-    for at, row_id in enumerate(waiting):
+    for at, (row_id, prompts) in enumerate(waiting):
+        if not prompts and promptless_seconds is not None:
+            if not promptless_seconds:
+                return len(waiting) - at
+            until, promptless_seconds = time.monotonic() + promptless_seconds, None
         try:
             for stored in _judge_session(connection, row_id, version):
                 given += stored
                 if report:
                     report(given, len(waiting) - at)
                 if until is not None and time.monotonic() > until:
-                    return False
+                    return len(waiting) - at - int(judged_by(connection, row_id) == version)
         except (StoreError, sqlite3.Error):
             raise
         except Exception as error:  # a fault of ours: what was read is stored all the same
             _give_up(connection, row_id, version)
             if failed:
                 failed(row_id, error)
-    return True
+    return 0
 
 
 def _give_up(connection: sqlite3.Connection, row_id: int, version: int) -> None:

@@ -1,0 +1,52 @@
+"""For each session: what is known of it, what is gone, and what to switch on to see more."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from tracer.errors import NotFoundError
+from tracer.model.doctor_views import SessionEvidence
+from tracer.service.session_evidence import session_evidence
+from tracer.store.connect import open_reader
+from tracer.store.reading import SessionRow, session_ids, session_row_id, sessions_by_id
+from tracer.store.session_reading import session_facts, source_kinds
+
+SHOWN_SESSIONS = 20
+
+
+def examine_sessions(
+    db_path: Path, session_id: str = "", limit: int = SHOWN_SESSIONS
+) -> tuple[tuple[SessionEvidence, ...], int]:
+    """The evidence of one session, or of those with the latest activity, and how many there are.
+    Raises NotFoundError for an unknown session, StoreError for a database that cannot be read."""
+    with closing(open_reader(db_path)) as connection:
+        connection.execute("BEGIN")
+        if session_id:
+            row_id = session_row_id(connection, session_id)
+            if row_id is None:
+                raise NotFoundError(
+                    f"There is no session {session_id!r} in this database. `tracer sessions` lists "
+                    "them."
+                )
+            ids, total = [row_id], 1
+        else:
+            ids, total = session_ids(connection, "", limit, 0)
+        rows = {row.id: row for row in sessions_by_id(connection, ids)}
+        return tuple(_evidence(connection, rows[i]) for i in ids if i in rows), total
+
+
+def _evidence(connection: sqlite3.Connection, row: SessionRow) -> SessionEvidence:
+    kinds = source_kinds(connection, row.id, row.session_id)
+    return SessionEvidence(
+        session_id=row.session_id,
+        title=row.title,
+        requests=row.requests,
+        prompts=kinds.records,
+        log_lines=kinds.log_lines,
+        section_lines=kinds.sections + kinds.usage_snapshots,
+        usage_rows=kinds.usage_rows,
+        messages=kinds.messages,
+        session_events=kinds.session_events,
+        missing_files=kinds.missing_files,
+        findings=session_evidence(kinds, session_facts(connection, row.id)),
+    )
