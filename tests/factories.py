@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tests.anatomy_factories import a_presence
 from tests.judging_fakes import JudgingFake
+from tests.listing_fakes import ListingFake
 from tracer.errors import NotFoundError
 from tracer.model.anatomy_views import Presence
 from tracer.model.events import Status, WindowKind
@@ -28,7 +29,6 @@ from tracer.model.views import (
     RequestDetail,
     RequestSummary,
     SectionView,
-    SessionPage,
     SessionSummary,
     SkippedLine,
     SourceView,
@@ -393,7 +393,7 @@ def a_source(source_id: int = 1, **changes: object) -> SourceView:
     return replace(made, **changes)  # type: ignore[arg-type]
 
 
-class FakeService(JudgingFake):
+class FakeService(ListingFake, JudgingFake):
     """Answers from memory. Details are made from the columns unless given by key."""
 
     def __init__(
@@ -414,18 +414,6 @@ class FakeService(JudgingFake):
         self.details = dict(details or {})
         self.all_sources = tuple(sources)
         self.current_revision = revision
-
-    def sessions(self, text: str = "", *, limit: int = 100, offset: int = 0) -> SessionPage:
-        """Sessions whose id, title, project or models hold the text."""
-        found = [
-            t.session
-            for t in self.timelines.values()
-            if text.lower()
-            in " ".join(
-                (t.session.session_id, t.session.title, t.session.project, *t.session.models)
-            ).lower()
-        ]
-        return SessionPage(tuple(found[offset : offset + limit]), len(found))
 
     def session(self, session_id: str) -> SessionSummary:
         """One session."""

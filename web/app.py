@@ -42,7 +42,9 @@ def page_modules() -> tuple[ModuleType, ...]:
 
 def all_routes() -> list[BaseRoute]:
     """The routes of all pages, and the static files."""
-    found: list[BaseRoute] = [route for module in page_modules() for route in module.ROUTES]
+    found: list[Route] = [route for module in page_modules() for route in module.ROUTES]
+    # A path that takes the rest of the address would hide what stands below it.
+    found.sort(key=lambda route: route.path.endswith(":path}"))
     return [*found, Route("/static/{path:path}", serve_static, name="static")]
 
 

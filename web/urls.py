@@ -88,6 +88,22 @@ def against_url(href: str, against: str) -> str:
     return f"{path}{'&' if '?' in path else '?'}{query}{mark}{anchor}"
 
 
+def story_url(session_id: str, turns_from: int = 0) -> str:
+    """The turns of a session, from a turn on."""
+    query = f"?from={turns_from}" if turns_from else ""
+    return f"/sessions/{segment(session_id)}/story{query}"
+
+
+def replay_url(session_id: str, key: str = "", *, message: int | None = None) -> str:
+    """A session as the agent lived it, at a request; with one message of its prompt unfolded."""
+    pairs: list[tuple[str, str | int]] = [("request", key)] if key else []
+    if message is not None:
+        pairs.append(("message", message))
+    query = "?" + urlencode(pairs, errors="surrogatepass") if pairs else ""
+    anchor = "" if message is None else f"#m{message}"
+    return f"/sessions/{segment(session_id)}/replay{query}{anchor}"
+
+
 def misses_url(session_id: str = "", code: str = "", offset: int = 0) -> str:
     """The ranking of misses, of a session or of all, of one cause or of all, from a row on."""
     pairs = [(n, v) for n, v in (("session", session_id), ("cause", code)) if v]

@@ -13,6 +13,7 @@ from tracer.model.anatomy_views import McsStateView, Presence
 from tracer.model.doctor_views import DoctorFinding, DoctorReport, SessionEvidence
 from tracer.model.events import Status, WindowKind
 from tracer.model.prompt import Kind, Marker, Part, Prompt, Tier
+from tracer.model.session_list import ANY_SESSION, SessionFilter
 from tracer.model.source import SourceRef
 from tracer.model.usage import Convention, Usage
 from tracer.model.views import (
@@ -63,6 +64,11 @@ def a_session(session_id: str = "sess_demo") -> SessionSummary:
         observed_windowed=0,
         observed_metadata=0,
         parent_session_id="sess_parent",
+        child_sessions=2,
+        parent_stored=True,
+        task_type="subagent_child",
+        removed_at_ms=AT_MS + 900_000,
+        archived_at_ms=AT_MS + 800_000,
         misses=1,
         missed_tokens=0,
         avoidable_tokens=41_216,
@@ -380,8 +386,11 @@ class FakeService(ComparingFake):
         }
         self.asked: list[tuple[str, object]] = []
 
-    def sessions(self, text: str = "", *, limit: int = 100, offset: int = 0) -> SessionPage:
+    def sessions(
+        self, wanted: SessionFilter | str = ANY_SESSION, *, limit: int = 100, offset: int = 0
+    ) -> SessionPage:
         """Those whose id contains the text."""
+        text = wanted if isinstance(wanted, str) else wanted.text
         self.asked.append(("sessions", (text, limit)))
         found = [s for s in (a_session(), a_bare_session()) if text in s.session_id]
         return SessionPage(tuple(found[offset : offset + limit]), len(found))

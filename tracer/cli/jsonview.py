@@ -156,6 +156,10 @@ def session_json(session: SessionSummary) -> JsonObject:
             "metadata": session.observed_metadata,
         },
         "parent_session_id": known(session.parent_session_id),
+        "child_sessions": session.child_sessions,
+        "task_type": known(session.task_type),
+        "archived_at": iso_time(session.archived_at_ms),
+        "removed_at": iso_time(session.removed_at_ms),
     }
 
 

@@ -56,6 +56,8 @@ class SessionSummary:
     `missed_tokens` were identical and not read, `avoidable_tokens` were put out of reach by the
     requests themselves, `rebilled_tokens` are both; they and `misses` are None until the session is
     judged. `corrected_rate` is the hit rate without what was new (cache-rules.md 4).
+    `child_sessions` are those that it started; `parent_stored` tells that its parent can be shown;
+    `removed_at_ms` is when it was found to be gone from the agent's database.
     """
 
     session_id: str
@@ -81,6 +83,11 @@ class SessionSummary:
     avoidable_tokens: int | None = None
     rebilled_tokens: int | None = None
     corrected_rate: float | None = None
+    child_sessions: int = 0
+    parent_stored: bool = False
+    task_type: str = ""
+    removed_at_ms: int | None = None
+    archived_at_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from tracer.model.compare_views import (
     HunksView,
 )
 from tracer.model.doctor_views import DoctorReport
+from tracer.model.session_list import ANY_SESSION, SessionChoices, SessionFilter
 from tracer.model.story import SessionStory
 from tracer.model.verdict_views import Misses, VerdictView
 from tracer.model.views import (
@@ -42,7 +43,7 @@ from tracer.service.judging.rounds import judge_for, judged
 from tracer.service.loaded import LoadedSession
 from tracer.service.paths import default_db_path, default_root
 from tracer.service.pricing import load_prices
-from tracer.service.sessions import summaries
+from tracer.service.sessions import session_choices, session_page, summaries
 from tracer.service.sources import all_sources, one_source
 from tracer.service.story import build_story
 from tracer.service.verdicts import SessionCache, VerdictReader
@@ -50,7 +51,6 @@ from tracer.store.connect import open_reader
 from tracer.store.reading import (
     keys_like,
     request_session,
-    session_ids,
     session_row_id,
     sessions_like,
 )
@@ -181,11 +181,18 @@ class Service:
         finally:
             connection.close()
 
-    def sessions(self, text: str = "", *, limit: int = 100, offset: int = 0) -> SessionPage:
-        """Sessions by last activity, newest first. `text` filters by id, title, project, model."""
+    def sessions(
+        self, wanted: SessionFilter | str = ANY_SESSION, *, limit: int = 100, offset: int = 0
+    ) -> SessionPage:
+        """Those sessions that are wanted, by last activity, newest first. A text alone is looked
+        for in id, title, project, agent and model."""
         with self._read() as connection:
-            ids, total = session_ids(connection, text.strip(), limit, offset)
-            return SessionPage(summaries(connection, ids, sparks=True), total)
+            return session_page(connection, wanted, limit, offset)
+
+    def session_choices(self) -> SessionChoices:
+        """The projects, agents and models that the sessions can be filtered by."""
+        with self._read() as connection:
+            return session_choices(connection)
 
     def session(self, session_id: str) -> SessionSummary:
         """One session. Raises NotFoundError."""

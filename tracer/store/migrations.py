@@ -10,6 +10,7 @@ from sqlite_utils.db import Database
 from tracer.store import m002_anatomy as _m002
 from tracer.store import m003_verdicts as _m003
 from tracer.store import m004_session_database as _m004
+from tracer.store import m009_sessions_list as _m009
 
 migrations = Migrations("context-tracer")
 
@@ -350,6 +351,13 @@ def m004_session_database(db: Database) -> None:
         db.execute(statement)
 
 
+@migrations()
+def m009_sessions_list(db: Database) -> None:
+    """The sessions list by model."""
+    for statement in _m009.STATEMENTS:
+        db.execute(statement)
+
+
 # What this version knows; a database with any other step was written by a newer one.
 KNOWN_STEPS = frozenset(
     {
@@ -357,5 +365,6 @@ KNOWN_STEPS = frozenset(
         m002_anatomy.__name__,
         m003_verdicts.__name__,
         m004_session_database.__name__,
+        m009_sessions_list.__name__,
     }
 )

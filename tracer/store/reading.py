@@ -101,28 +101,6 @@ _REQUESTS = f"""SELECT {
 FROM requests r JOIN sessions s ON s.id = r.session_id"""
 
 
-def session_ids(
-    connection: sqlite3.Connection, text: str, limit: int, offset: int
-) -> tuple[list[int], int]:
-    """The row ids of a page of sessions, newest activity first, and how many match in all."""
-    where, values = "", []
-    if text:
-        pattern = "%" + text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
-        where = (
-            "WHERE s.session_id LIKE ?1 ESCAPE '\\' OR s.title LIKE ?1 ESCAPE '\\' OR s.project "
-            "LIKE ?1 ESCAPE '\\' OR s.agent LIKE ?1 ESCAPE '\\' OR EXISTS (SELECT 1 FROM requests r"
-            " WHERE r.session_id = s.id AND r.model_id LIKE ?1 ESCAPE '\\')"
-        )
-        values = [pattern]
-    total = connection.execute(f"SELECT count(*) FROM sessions s {where}", values).fetchone()[0]
-    rows = connection.execute(
-        f"SELECT s.id FROM sessions s {where} ORDER BY s.last_at_ms DESC NULLS LAST, s.session_id "
-        f"LIMIT {int(limit)} OFFSET {int(offset)}",
-        values,
-    )
-    return [row[0] for row in rows], int(total)
-
-
 def sessions_by_id(connection: sqlite3.Connection, ids: Sequence[int]) -> list[SessionRow]:
     """Sessions with their sums, in the order of `ids`."""
     marks = ",".join("?" * len(ids))

@@ -364,6 +364,7 @@ CREATE INDEX idx_log_events_request ON log_events(request_id) WHERE request_id <
 CREATE INDEX idx_log_events_session ON log_events(session_id, at_ms);
 CREATE INDEX idx_parts_message ON parts(session_id, message_id);
 CREATE INDEX idx_request_sources_place ON request_sources(source_id, line);
+CREATE INDEX idx_requests_model ON requests(model_id, session_id);
 CREATE INDEX idx_requests_request ON requests(request_id);
 CREATE INDEX idx_requests_session ON requests(session_id, started_at_ms, query_source, status, observed, turn_id, model_id, lane, input_tokens, fresh_tokens, cache_read_tokens, cache_write_tokens, output_tokens);
 CREATE INDEX idx_sessions_last ON sessions(last_at_ms);

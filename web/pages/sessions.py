@@ -1,8 +1,7 @@
-"""The sessions list: what was read, newest first, filtered by a text in the address."""
+"""The sessions list: what was read, newest first, filtered by what stands in the address."""
 
 from dataclasses import dataclass
 from typing import ClassVar
-from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -12,19 +11,22 @@ from tracer.model.views import SessionSummary
 from web.layout.spark import Spark, spark
 from web.params import whole_number
 from web.rendering import Chrome, Crumb, chrome, render, service_of
-from web.urls import SessionState, misses_url
+from web.session_filters import Chip, FilterForm, ListState, chips, filter_form, list_state
+from web.urls import SessionState, misses_url, story_url
 
 ROWS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class SessionRow:
-    """One session with its address and its spark line."""
+    """One session with its addresses and its spark line."""
 
     session: SessionSummary
     href: str
     spark: Spark
     misses_href: str
+    parent_href: str
+    family_href: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,7 @@ class SessionList:
     rows: tuple[SessionRow, ...]
     total: int
     first: int
-    text: str
+    chips: tuple[Chip, ...]
     fragment: str
     newer: str
     older: str
@@ -46,6 +48,7 @@ class SessionsPage:
 
     template: ClassVar[str] = "pages/sessions.html"
     chrome: Chrome
+    form: FilterForm
     found: SessionList
 
 
@@ -57,47 +60,49 @@ class SessionsFragment:
     found: SessionList
 
 
-def _query(text: str, offset: int) -> str:
-    pairs: list[tuple[str, str | int]] = []
-    if text:
-        pairs.append(("q", text))
-    if offset:
-        pairs.append(("offset", offset))
-    return "?" + urlencode(pairs, errors="surrogatepass") if pairs else ""
-
-
-def _list(request: Request) -> SessionList:
-    text = request.query_params.get("q", "").strip()
-    offset = whole_number(request, "offset") or 0
-    page = service_of(request).sessions(text, limit=ROWS, offset=offset)
-    rows = tuple(
-        SessionRow(s, SessionState(s.session_id).page, spark(s.spark), misses_url(s.session_id))
-        for s in page.sessions
+def _row(session: SessionSummary) -> SessionRow:
+    name, parent = session.session_id, session.parent_session_id
+    return SessionRow(
+        session=session,
+        href=SessionState(name).page,
+        spark=spark(session.spark),
+        misses_href=misses_url(name),
+        parent_href=SessionState(parent).page if session.parent_stored else "",
+        family_href=story_url(name) + "#family",
     )
+
+
+def _list(request: Request, state: ListState) -> SessionList:
+    offset = whole_number(request, "offset") or 0
+    page = service_of(request).sessions(state.wanted(), limit=ROWS, offset=offset)
+    end = offset + len(page.sessions)
     return SessionList(
-        rows=rows,
+        rows=tuple(map(_row, page.sessions)),
         total=page.total,
         first=offset + 1,
-        text=text,
-        fragment="/fragments/sessions" + _query(text, offset),
-        newer="/" + _query(text, max(0, offset - ROWS)) if offset else "",
-        older="/" + _query(text, offset + ROWS) if offset + len(rows) < page.total else "",
+        chips=chips(state),
+        fragment="/fragments/sessions" + state.query(offset),
+        newer="/" + state.query(max(0, offset - ROWS)) if offset else "",
+        older="/" + state.query(end) if end < page.total else "",
     )
 
 
 def sessions(request: Request) -> Response:
     """The page."""
-    revision = service_of(request).revision()
-    found = _list(request)
-    frame = chrome(
-        request, "Sessions", Crumb("Sessions"), revision=revision, filter_text=found.text
-    )
-    return render(request, SessionsPage(chrome=frame, found=found))
+    service = service_of(request)
+    revision, state = service.revision(), list_state(request)
+    found = _list(request, state)
+    form = filter_form(state, service.session_choices())
+    frame = chrome(request, "Sessions", Crumb("Sessions"), revision=revision)
+    return render(request, SessionsPage(chrome=frame, form=form, found=found))
 
 
 def sessions_fragment(request: Request) -> Response:
-    """The list alone."""
-    return render(request, SessionsFragment(found=_list(request)))
+    """The list alone; what the form asked for becomes the page's address."""
+    state = list_state(request)
+    by_form = request.headers.get("hx-trigger") in ("filters", "filter")
+    headers = {"HX-Replace-Url": "/" + state.query()} if by_form else {}
+    return render(request, SessionsFragment(found=_list(request, state)), headers=headers)
 
 
 ROUTES = (
