@@ -8,19 +8,33 @@ import sqlite3
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "sample-logs"))
 
 from generate.database import create_tables
+from starlette.testclient import TestClient
 
 from tracer import service
 from tracer.ingest import IngestOptions, Ingestor
+from tracer.model.session_list import SessionFilter
+from web.app import create_app
 
 FIRST_MS = 1_768_200_000_000
 STEP_MS = 7_000
 REPEATS = 5
+FILTERS = {
+    "words": SessionFilter(text="task project-7"),
+    "words, none found": SessionFilter(text="nowhere"),
+    "project": SessionFilter(project="/home/dev/project-7"),
+    "model": SessionFilter(model="glm-4.7"),
+    "time": SessionFilter(since_ms=FIRST_MS + 1_000_000, until_ms=FIRST_MS + 2_000_000),
+    "misses": SessionFilter(misses=True),
+}
+PAGES = {"first": "/", "last": "/?offset=4900", "by words": "/fragments/sessions?q=project-7"}
+PAGES |= {"by model": "/fragments/sessions?model=glm-4.7", "by misses": "/?misses=1"}
 
 
 def build(path: Path, rows: int, sessions: int) -> None:
@@ -112,8 +126,14 @@ def main() -> int:
         reading = service.Service(db)
         assert reading.sessions().total == options.sessions
         print(f"{'sessions, first page':28} {best_ms(reading.sessions):8.1f} ms")
-        filtered = best_ms(lambda: reading.sessions("project-7"))
-        print(f"{'sessions, filtered':28} {filtered:8.1f} ms")
+        for title, wanted in FILTERS.items():
+            spent_ms = best_ms(partial(reading.sessions, wanted))
+            print(f"{'sessions by ' + title:28} {spent_ms:8.1f} ms")
+        print(f"{'what to choose from':28} {best_ms(reading.session_choices):8.1f} ms")
+        browser = TestClient(create_app(reading), base_url="http://127.0.0.1:8321")
+        for title, address in PAGES.items():
+            spent_ms = best_ms(partial(browser.get, address))
+            print(f"{'page, ' + title:28} {spent_ms:8.1f} ms")
         print(f"{'source / database size':28} {path.stat().st_size / 1e6:.1f} / "
               f"{db.stat().st_size / 1e6:.1f} MB")  # fmt: skip
     return 0

@@ -6,9 +6,11 @@ from pathlib import Path
 
 from tracer.errors import NotFoundError
 from tracer.model.doctor_views import SessionEvidence
+from tracer.model.session_list import ANY_SESSION
 from tracer.service.session_evidence import session_evidence
 from tracer.store.connect import open_reader
-from tracer.store.reading import SessionRow, session_ids, session_row_id, sessions_by_id
+from tracer.store.reading import SessionRow, session_row_id, sessions_by_id
+from tracer.store.session_list import find_sessions
 from tracer.store.session_reading import session_facts, source_kinds
 
 SHOWN_SESSIONS = 20
@@ -30,7 +32,7 @@ def examine_sessions(
                 )
             ids, total = [row_id], 1
         else:
-            ids, total = session_ids(connection, "", limit, 0)
+            ids, total = find_sessions(connection, ANY_SESSION, limit, 0)
         rows = {row.id: row for row in sessions_by_id(connection, ids)}
         return tuple(_evidence(connection, rows[i]) for i in ids if i in rows), total
 
