@@ -165,7 +165,8 @@ def _badges(detail: RequestDetail, blocks: Sequence[BlockView], index: int) -> I
             ttl = f" {block.marker.ttl}" if block.marker.ttl else ""
             yield Badge("marker", "marker" + ttl, "cache breakpoint")
     if any(not b.verified and b.kind is not Kind.GAP for b in blocks):
-        yield Badge("carried", "carried", "taken over from other records")
+        why = "taken over from other records: this request's own record does not prove it"
+        yield Badge("carried", "carried", why)
 
 
 def _counted(sources: Sequence[str]) -> str:

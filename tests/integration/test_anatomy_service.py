@@ -22,6 +22,7 @@ from tracer.service import Service
 from tracer.service.loading import load_prompt
 from tracer.service.requests import SessionData, load_session
 from tracer.store.connect import open_reader, open_writer
+from tracer.store.reading import RequestRow
 
 NAMES = sorted(path.parent.name for path in SAMPLES.glob("*/expected.json"))
 SIDES = ("with the log", "without it")
@@ -189,7 +190,12 @@ def cells_alone(data: SessionData, alone: dict[int, Groups]) -> Cells:
     cells: Cells = {}
     for seqs in purposes.values():
         for group, attribute in ROWS.items():
-            told = [getattr(alone[s], attribute) if s in alone else HIDDEN for s in seqs]
+            told = [
+                proven(getattr(alone[s], attribute), data.rows[s - 1], group)
+                if s in alone
+                else HIDDEN
+                for s in seqs
+            ]
             if all(request is HIDDEN for request in told):
                 continue
             for lived in presence_rows(told):
@@ -197,6 +203,14 @@ def cells_alone(data: SessionData, alone: dict[int, Groups]) -> Cells:
                     for seq in seqs[run.first : run.last + 1]:
                         cells[group, lived.key.removeprefix(f"{group} "), seq] = run.cell.value
     return cells
+
+
+def proven(request: Request, row: RequestRow, group: str) -> Request:
+    """What the record of a request proves: its tools, and the rest from a message on."""
+    if group == "tool":
+        return request
+    index = 10**6 if row.verified_from is None else row.verified_from
+    return Request(request.items, request.complete, index, bool(row.system_from))
 
 
 # How sections lived ------------------------------------------------------------------------------
@@ -222,8 +236,9 @@ def test_a_long_windowed_session_shows_what_changed_in_its_prefix(databases: Any
     cells = cells_of(presence)
     for request in talk:
         for section in request.sections:
-            changed = cells["section", section.source, request.seq] == "changed"
-            assert changed is section.changed
+            cell = cells["section", section.source, request.seq]
+            assert (cell == "changed") is section.changed
+            assert (cell == "unseen") is not section.verified
             assert section.since_seq is not None and section.since_seq <= request.seq
     lane = next(lane for lane in presence.lanes if switched in lane.seqs)
     env = next(row for row in lane.rows if (row.group, row.name) == ("section", "env_info"))
@@ -238,6 +253,34 @@ def test_a_long_windowed_session_shows_what_changed_in_its_prefix(databases: Any
     assert (after.message_count or 0) < (talk[talk.index(after) - 1].message_count or 0)
     assert cells["section", "identity", after.seq] == "same"
     assert rows
+
+
+def test_an_edit_under_a_window_is_not_called_the_same(databases: Any) -> None:
+    """The log shows the edit of AGENTS.md 22 requests after it: until then the section is carried
+    over from request 32, the last whose record shows it, and nothing says that it is the same."""
+    service = Service(databases("windowed-long", SIDES[0]))
+    ((session_id, _),) = truth("windowed-long")
+    requests, presence = service.requests(session_id), service.presence(session_id)
+    main = [lane for lane in presence.lanes if lane.lane.startswith("main_turn")]
+    row = next(r for r in main[-1].rows if r.name == "request_user_context")
+    assert [(run.cell, run.first_seq, run.last_seq) for run in row.runs] == [
+        ("same", 30, 32), ("unseen", 33, 62), ("changed", 64, 64), ("same", 65, 72),
+    ]  # fmt: skip
+    changed = row.runs[2]
+    assert changed.baseline_seq == 32 and changed.baseline_key == requests[31].key
+    told = {s.source: s for s in requests[41].sections}
+    carried, frozen = told["request_user_context"], told["env_info"]
+    assert (carried.verified, carried.proven_seq, carried.since_seq) == (False, 32, 2)
+    assert (frozen.verified, frozen.proven_seq) == (True, None), "its body holds the system blocks"
+    assert not carried.changed
+    (note,) = (r for r in requests[41].reminders if r.source == "context_prefix")
+    assert not note.verified
+    for request in requests:
+        proven_from = request.verified_from
+        notes = [(n.verified, n.message_index) for n in request.reminders]
+        notes += [(m.verified, m.message_index) for m in request.mcs]
+        for verified, index in notes:
+            assert verified is (proven_from is not None and index >= proven_from)
 
 
 def test_only_the_conversation_comes_first(databases: Any) -> None:

@@ -1,5 +1,6 @@
 """The presence lanes, the anatomy of a request, and the panel: geometry, links, hostile texts."""
 
+from dataclasses import replace
 from html import unescape
 
 import pytest
@@ -77,6 +78,17 @@ def test_what_was_not_observed_is_a_dashed_line_and_no_sign() -> None:
     assert [g.cell for g in made.glyphs] == ["appeared"]
     assert layer(made, "same") == "M5 55h25v4h-25zM60 55h40v4h-40z"
     assert layer(made, "unseen") == "M30 57h30"
+
+
+def test_a_change_behind_records_that_do_not_show_it_says_what_it_is_compared_with() -> None:
+    row = a_presence_row("skills", "asuuc", SEQS[:5])
+    runs = (*row.runs[:-1], replace(row.runs[-1], baseline_seq=2, baseline_key="r2"))
+    (_, glyph) = draw(replace(row, runs=runs)).glyphs
+    assert glyph.words == (
+        "skills changed in request 5, compared with request 2; the records of the requests "
+        "between do not show it"
+    )
+    assert glyph.href == "/section/skills/changed/2/5"
 
 
 def test_what_comes_back_has_a_gap_before_it() -> None:

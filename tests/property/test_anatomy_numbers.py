@@ -8,10 +8,18 @@ from tracer.anatomy.calibration import apportion, calibrate, calibrated_parts
 from tracer.anatomy.presence import Cell, Item, Request, presence_cells, presence_rows
 
 KEYS = st.sampled_from("abcdef")
-ITEMS = st.lists(st.builds(Item, KEYS, st.sampled_from("12"), st.sampled_from("xy")), max_size=6)
+NOWHERE = st.just(0)
+ITEMS = st.lists(
+    st.builds(Item, KEYS, st.sampled_from("12"), st.sampled_from("xy"), NOWHERE, NOWHERE),
+    max_size=6,
+)
 REQUESTS = st.lists(
     st.builds(
-        Request, ITEMS.map(lambda items: [*{i.key: i for i in items}.values()]), st.booleans()
+        Request,
+        ITEMS.map(lambda items: [*{i.key: i for i in items}.values()]),
+        st.booleans(),
+        NOWHERE,
+        st.just(True),
     ),
     max_size=8,
 )

@@ -4,10 +4,13 @@ Pure and independent of prompts: a request is a sequence of items in order, an i
 a content hash (what) and a place (where). Each request is compared with what was last known of each
 key, so the work is at most linear in the items of all requests, but for the rare request whose
 order differs from the one before, which costs a sort.
+
+What a request's own record does not prove is unseen, however plausible: an edit under the window of
+a log would not show there.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
@@ -16,14 +19,19 @@ from tracer.anatomy.prompt import McsMessage, PlacedReminder, PlacedSection, Pro
 from tracer.hashing import digest
 from tracer.model.prompt import Kind, Prompt, Tier
 
+IN_SYSTEM = -1
+
 
 class Item(NamedTuple):
     """One thing that a request carried. `place` is compared for equality only: a message index for
-    a section, the kind of carrier for a reminder."""
+    a section, the kind of carrier for a reminder. It stands in messages `first` to `last`; what
+    stands in a system block before all messages has IN_SYSTEM for both."""
 
     key: str
     content: str
     place: str = ""
+    first: int = 0
+    last: int = 0
 
 
 class Cell(StrEnum):
@@ -43,10 +51,42 @@ class Cell(StrEnum):
 
 
 class Request(NamedTuple):
-    """The items of one request, in order; `complete` is false where some may be hidden."""
+    """The items of one request, in order; `complete` is false where a message is unknown.
+
+    Its record proves the messages from `shown_from` on, and the system blocks where `system_shown`;
+    the items before them are carried over from other records. Items stand in the order of `first`.
+    """
 
     items: Sequence[Item]
     complete: bool = True
+    shown_from: int = 0
+    system_shown: bool = True
+
+    def shows(self, item: Item) -> bool:
+        """Whether the record proves every message in which an item stands."""
+        return self.system_shown if item.first == IN_SYSTEM else item.first >= self.shown_from
+
+    def shows_news(self, item: Item) -> bool:
+        """Whether it proves the last of them."""
+        return self.system_shown if item.last == IN_SYSTEM else item.last >= self.shown_from
+
+    def ends(self, item: Item) -> bool:
+        """Whether an item of an earlier request that is not among these is gone for certain: what
+        is unknown, or not proven, may hide it."""
+        return self.shows(item) and (self.complete or item.first == IN_SYSTEM)
+
+    def follows(self, before: "Request") -> bool:
+        """Whether it has the items of the request before, at least as many of them hidden, and
+        none but proven ones behind them."""
+        count = len(before.items)
+        return (
+            before.complete == self.complete
+            and before.system_shown == self.system_shown
+            and before.shown_from <= self.shown_from
+            and len(self.items) >= count
+            and self.items[:count] == before.items
+            and all(self.shows(item) for item in self.items[count:])
+        )
 
 
 class Groups(NamedTuple):
@@ -93,13 +133,8 @@ def presence_rows(requests: Iterable[Request]) -> tuple[PresenceRow, ...]:
     fold, rows = _Fold(), _Rows()
     before: Request | None = None
     for request in requests:
-        count = len(before.items) if before else 0
-        if before is None or before.complete != request.complete:
-            rows.next(fold.cells(request), whole=True)
-        elif before is request:
-            rows.next((), whole=False)
-        elif len(request.items) >= count and request.items[:count] == before.items:
-            rows.next(fold.more(request.items[count:]), whole=False)
+        if before is not None and request.follows(before):
+            rows.next(fold.more(before, request), whole=False)
         else:
             rows.next(fold.cells(request), whole=True)
         before = request
@@ -129,7 +164,7 @@ class _Rows:
             for key in fresh:
                 if key not in told:
                     self._put(key, Cell.SAME)
-        for key in going:
+        for key in [*self._open] if whole else going:
             if key not in told:
                 self._close(key)
         self._count += 1
@@ -168,38 +203,62 @@ class _Fold:
         self._away: set[str] = set()
         self._order: list[str] = []
         self._counts: dict[str, int] = {}
+        self._partly: list[str] = []
+        """Keys of which the request before proved the news only."""
 
     def cells(self, request: Request) -> list[tuple[str, Cell]]:
         """The cells of the next request."""
         last, away = self._last, self._away
-        self._counts = {}
+        self._counts, self._partly = {}, []
         keys = _keys(request.items, self._counts)
         items = dict(zip(keys, request.items, strict=True))
         moved = _moved(self._order, keys, last.keys() - away)
         cells = []
         for key, item in items.items():
             before = None if key in away else last.get(key)
-            cells.append((key, _cell(before, item, key in moved)))
+            cell = _cell(before, item, key in moved)
+            if not request.shows(item):
+                cell = self._hidden(key, item, cell, request)
+            if cell is not Cell.UNSEEN:
+                last[key] = item
+                away.discard(key)
+            cells.append((key, cell))
         missing = [key for key in last if key not in items and key not in away]
         for key in missing:
-            cells.append((key, Cell.GONE if request.complete else Cell.UNSEEN))
-        if request.complete:
-            away.update(missing)
-        away.difference_update(items)
-        last.update(items)
+            ends = request.ends(last[key])
+            cells.append((key, Cell.GONE if ends else Cell.UNSEEN))
+            if ends:
+                away.add(key)
         self._order = keys
         return cells
 
-    def more(self, added: Sequence[Item]) -> list[tuple[str, Cell]]:
-        """The cells of the items that the next request has behind all those of the one before."""
-        cells = []
+    def _hidden(self, key: str, item: Item, cell: Cell, request: Request) -> Cell:
+        """What is known of an item that is carried over, at least in part: what is new in it."""
+        if cell not in (Cell.APPEARED, Cell.CHANGED) or not request.shows_news(item):
+            return Cell.UNSEEN
+        self._partly.append(key)
+        return cell
+
+    def more(self, before: Request, request: Request) -> list[tuple[str, Cell]]:
+        """The cells that a request has anew which follows the one before: of the items that are
+        hidden now, and of those that it has behind all others."""
+        firsts = (before.shown_from, request.shown_from)
+        start, stop = (bisect_left(before.items, at, key=_first) for at in firsts)
+        unseen = dict.fromkeys((*self._partly, *self._order[start:stop]), Cell.UNSEEN)
+        self._partly = []
+        cells = [*unseen.items()]
+        added = request.items[len(before.items) :]
         for key, item in zip(_keys(added, self._counts), added, strict=True):
-            before = None if key in self._away else self._last.get(key)
-            cells.append((key, _cell(before, item, out_of_order=False)))
+            was = None if key in self._away else self._last.get(key)
+            cells.append((key, _cell(was, item, out_of_order=False)))
             self._away.discard(key)
             self._last[key] = item
             self._order.append(key)
         return cells
+
+
+def _first(item: Item) -> int:
+    return item.first
 
 
 def numbered(items: Iterable[Item]) -> list[str]:
@@ -266,24 +325,31 @@ def groups_of(prompt: Prompt, anatomy: PromptAnatomy) -> Groups:
     whole = not anatomy.gaps
     tools = [b for b in prompt.blocks if b.block.tier is Tier.TOOLS]
     known = [(b.block.name, b.wire_hash) for b in tools if b.block.kind is not Kind.GAP]
+    system = {b.message_index for b in prompt.blocks if b.block.tier is Tier.SYSTEM}
     return Groups(
         tools=Request(tool_items(known), len(known) == len(tools)),
-        sections=Request(section_items(anatomy.sections), whole),
+        sections=Request(section_items(anatomy.sections, system), whole),
         reminders=Request(reminder_items(anatomy.reminders), whole),
         mcs=Request(mcs_items(anatomy.mcs_messages), whole),
     )
 
 
 def tool_items(tools: Iterable[tuple[str, bytes]]) -> tuple[Item, ...]:
-    """The items of tools, given as name and hash."""
+    """The items of tools, given as name and hash. Every record has the whole list."""
     return tuple(Item(f"tool {name}", wire_hash.hex()) for name, wire_hash in tools)
 
 
-def section_items(sections: Iterable[PlacedSection]) -> tuple[Item, ...]:
-    """The items of sections: each moves where it stands in another message."""
-    return tuple(
-        Item(f"section {s.source}", s.content_hash, str(s.message_index)) for s in sections
-    )
+def section_items(
+    sections: Iterable[PlacedSection], system: Collection[int | None]
+) -> tuple[Item, ...]:
+    """The items of sections: each moves where it stands in another message. `system` are the
+    messages of the system tier."""
+    items = []
+    for section in sections:
+        index = section.message_index
+        at = IN_SYSTEM if index in system else index
+        items.append(Item(f"section {section.source}", section.content_hash, str(index), at, at))
+    return tuple(items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,8 +372,15 @@ class ReminderNotes:
             contents += tuple(reminder.content_hash for reminder in own)
             carriers = tuple(dict.fromkeys((*carriers, *(reminder.via for reminder in own))))
             notes[source] = contents, carriers
-            content = digest(",".join(contents).encode()).hex()
-            items[f"reminder {source}"] = Item(f"reminder {source}", content, "+".join(carriers))
+            key = f"reminder {source}"
+            first = items[key].first if key in items else own[0].message_index
+            items[key] = Item(
+                key,
+                digest(",".join(contents).encode()).hex(),
+                "+".join(carriers),
+                first,
+                own[-1].message_index,
+            )
         return ReminderNotes(notes, tuple(items.values()))
 
 
@@ -325,5 +398,5 @@ def mcs_items(messages: Iterable[McsMessage]) -> tuple[Item, ...]:
 
 def mcs_item(message: McsMessage) -> Item:
     """The item of one MCS message."""
-    place = str(message.message_index)
-    return Item(f"mcs {place}", message.content_hash, place)
+    index = message.message_index
+    return Item(f"mcs {index}", message.content_hash, str(index), index, index)

@@ -34,7 +34,9 @@ _MCS_COLUMNS = (
     Column("message", right=True),
     Column("chars", right=True),
     Column("sources", flexible=True),
+    Column("notes"),
 )
+NOT_PROVEN = "carried over, not proven by this record"
 _FILE_COLUMNS = (
     Column("message", right=True),
     Column("scope"),
@@ -74,7 +76,11 @@ def print_anatomy(detail: RequestDetail) -> None:
         print_table(_REMINDER_COLUMNS, map(_reminder_row, request.reminders))
     if request.mcs:
         print_heading("Mid-conversation system messages")
-        rows = [[number(m.message_index), number(m.chars), _list(m.sources)] for m in request.mcs]
+        rows = [
+            [number(m.message_index), number(m.chars), _list(m.sources)]
+            + ["" if m.verified else NOT_PROVEN]
+            for m in request.mcs
+        ]
         print_table(_MCS_COLUMNS, rows)
     if detail.anatomy:
         _print_doubts(detail.anatomy)
@@ -83,7 +89,6 @@ def print_anatomy(detail: RequestDetail) -> None:
 
 
 def _section_row(section: SectionView) -> list[str]:
-    since = "" if section.since_seq is None else f"request {section.since_seq:,}"
     return [
         number(section.message_index),
         section.source,
@@ -91,8 +96,20 @@ def _section_row(section: SectionView) -> list[str]:
         section.cache_hint or UNKNOWN,
         number(section.chars),
         section.how,
-        "changed here" if section.changed else since,
+        _since(section),
     ]
+
+
+def _since(section: SectionView) -> str:
+    """Since when a section is the same, as far as records prove it."""
+    since = "" if section.since_seq is None else f"request {section.since_seq:,}"
+    if section.changed:
+        return "changed here"
+    if section.verified or section.message_index is None:
+        return since
+    proven = section.proven_seq
+    shown = f"request {proven:,} was the last to show it" if proven else "no earlier one shows it"
+    return f"{since + '; ' if since else ''}carried over, not proven by this record: {shown}"
 
 
 def _reminder_row(reminder: ReminderView) -> list[str]:
@@ -101,6 +118,8 @@ def _reminder_row(reminder: ReminderView) -> list[str]:
         notes.append(f"may also be {_list(reminder.ambiguous_with)}")
     if not reminder.counted:
         notes.append("not counted: a tool may have printed it")
+    if not reminder.verified:
+        notes.append(NOT_PROVEN)
     return [
         number(reminder.message_index),
         reminder.source,

@@ -36,6 +36,8 @@ def section_json(section: SectionView) -> JsonObject:
         "content_hash": known(section.content_hash),
         "since_seq": section.since_seq,
         "changed": section.changed,
+        "verified": section.verified,
+        "proven_seq": section.proven_seq,
     }
 
 
@@ -60,6 +62,7 @@ def reminder_json(reminder: ReminderView) -> JsonObject:
         "chars": reminder.chars,
         "tokens": {"estimate": reminder.tokens_estimate},
         "content_hash": known(reminder.content_hash),
+        "verified": reminder.verified,
     }
 
 
@@ -71,6 +74,7 @@ def mcs_json(message: McsView) -> JsonObject:
         "prompt_index": message.prompt_index,
         "chars": message.chars,
         "content_hash": known(message.content_hash),
+        "verified": message.verified,
     }
 
 

@@ -17,7 +17,9 @@ class SectionView:
     there), `heading`, `place`, or `not observed` (the log names it and shows no such message).
     `since_seq` is the request since which its text is the same, `changed` tells that the request
     before had another text of it: the one before that was made for the same purpose, whatever the
-    model.
+    model. `verified` is false where the request's own record does not show it: its text is carried
+    over from other records, and `proven_seq` is the last request before that showed the section at
+    all (None where none did; `since_seq` is unknown where that one had another text).
     """
 
     source: str
@@ -37,6 +39,8 @@ class SectionView:
     since_seq: int | None = None
     changed: bool = False
     prompt_index: int | None = None
+    verified: bool = True
+    proven_seq: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,7 @@ class ReminderView:
     points of that block's text, without the tag. `presentation` is that of an incoming message.
     `trust` is `tagged`, `system` or `place`; one that only its place speaks for is not `counted`,
     since a tool may have printed it. `merged` tells that it shares a tag or a message with others.
+    `verified` is false where the request's own record does not show it.
     """
 
     source: str
@@ -64,17 +69,20 @@ class ReminderView:
     tokens_estimate: int | None = None
     content_hash: str = ""
     prompt_index: int | None = None
+    verified: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class McsView:
-    """One mid-conversation system message and the sources merged in it."""
+    """One mid-conversation system message and the sources merged in it. `verified` is false where
+    the request's own record does not show it."""
 
     message_index: int
     sources: tuple[str, ...]
     chars: int | None = None
     content_hash: str = ""
     prompt_index: int | None = None
+    verified: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,8 +250,9 @@ class PresenceRun:
 
     `cell` is `appeared`, `same`, `changed`, `moved`, `gone` or `unseen`. `block_index` is where the
     item stands in the prompt of the first request of the run (None where gone or unseen);
-    `baseline_key` is the request before it that was made for the same purpose (whatever the model),
-    to compare with; empty for the first.
+    `baseline_key` is the request before it that was made for the same purpose (whatever the model)
+    and whose record shows what it had there, to compare with; empty where there is none.
+    `baseline_seq` is its number.
     """
 
     cell: str
@@ -252,6 +261,7 @@ class PresenceRun:
     first_key: str
     block_index: int | None
     baseline_key: str
+    baseline_seq: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

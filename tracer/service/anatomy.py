@@ -50,7 +50,8 @@ _SILENT = Block(Tier.MESSAGES, "", Kind.UNKNOWN, "")
 @dataclass(frozen=True, slots=True)
 class RequestAnatomy:
     """What was found in one prompt. `first_index` gives the place in the prompt of the first block
-    of a message; requests with the same content share the object."""
+    of a message, `system_messages` counts the leading ones of the system tier; requests with the
+    same content share the object."""
 
     layout: Layout
     sections: tuple[PlacedSection, ...]
@@ -61,6 +62,7 @@ class RequestAnatomy:
     whole: bool
     first_index: dict[int, int]
     groups: Groups
+    system_messages: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +152,7 @@ class SessionAnatomy:
         talk = self._talk(sums.marks, state.state, version)
         tools, tool_group = self._tool_list(sums.tools)
         sections = (*head.sections, *talk.sections)
+        places = frozenset(head.first_index)
         return RequestAnatomy(
             layout=head.layout,
             sections=sections,
@@ -161,10 +164,15 @@ class SessionAnatomy:
             first_index=head.first_index | talk.first_index,
             groups=Groups(
                 tool_group,
-                Request(section_items(sections), sums.whole),
+                Request(
+                    section_items(sections, places),
+                    sums.whole,
+                    system_shown=sums.head != GAP_AT_HEAD,
+                ),
                 Request(talk.notes.items, sums.whole),
                 Request(talk.mcs_items, sums.whole),
             ),
+            system_messages=len(places),
         )
 
     def _verdict(self, stand: Stand) -> McsVerdict:

@@ -4,8 +4,10 @@ Requests that carry the same things share the same objects, so a session of thou
 costs what changes in it.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from tracer.anatomy.mcs import McsVerdict
 from tracer.anatomy.prompt import McsMessage, PlacedReminder, PlacedSection
@@ -13,6 +15,7 @@ from tracer.anatomy.sections import section_name, section_rule
 from tracer.model.anatomy_views import McsStateView
 from tracer.model.views import McsView, ReminderView, SectionView
 from tracer.service.anatomy import RequestAnatomy
+from tracer.service.placing import EVERYTHING, Shown
 from tracer.store.events import SectionRow
 
 NOT_OBSERVED = "not observed"
@@ -40,9 +43,9 @@ class FactsMaker:
     """Makes the facts of a session's requests, which are given in order."""
 
     def __init__(self) -> None:
-        self._made: dict[tuple[int, int], PromptFacts] = {}
-        self._reminders: dict[int, ReminderView] = {}
-        self._mcs: dict[int, McsView] = {}
+        self._made: dict[tuple[int, ...], PromptFacts] = {}
+        self._reminders: dict[tuple[int, bool], ReminderView] = {}
+        self._mcs: dict[tuple[int, bool], McsView] = {}
         self._states: dict[McsVerdict, McsStateView] = {}
         self._lives: dict[str, _Lives] = {}
 
@@ -54,43 +57,67 @@ class FactsMaker:
         *,
         purpose: str,
         seq: int,
+        shown: Shown = EVERYTHING,
     ) -> PromptFacts:
         """The facts of the request number `seq`, whose prompt is known. `logged` are the sections
-        of the newest line before it; none for a call that is not the conversation's."""
-        key = (id(anatomy), id(logged))
+        of the newest line before it; none for a call that is not the conversation's. `shown` is
+        what its own record proves."""
+        carried = _Carried(
+            sum(not _shows(shown, s.message_index, anatomy) for s in anatomy.sections),
+            bisect_left(anatomy.reminders, shown.from_index, key=_message_index),
+            bisect_left(anatomy.mcs, shown.from_index, key=_message_index),
+        )
+        key = (id(anatomy), id(logged), shown.system, *carried)
         made = self._made.get(key)
         if made is None:
-            made = self._made[key] = self._make(anatomy, logged)
+            made = self._made[key] = self._make(anatomy, logged, shown, carried)
         history = self._lives.setdefault(purpose, _Lives())
-        sections = history.next(made.sections or (), seq, whole=anatomy.whole)
+        whole = anatomy.whole and not carried.sections and shown.system
+        sections = history.next(made.sections or (), seq, whole=whole)
         return replace(made, roles=roles, sections=sections)
 
-    def _make(self, anatomy: RequestAnatomy, logged: Sequence[SectionRow]) -> PromptFacts:
+    def _make(
+        self,
+        anatomy: RequestAnatomy,
+        logged: Sequence[SectionRow],
+        shown: Shown,
+        carried: "_Carried",
+    ) -> PromptFacts:
         return PromptFacts(
             {},
             anatomy.tools,
-            tuple(self._reminder(r, anatomy) for r in anatomy.reminders),
-            tuple(self._message(m, anatomy) for m in anatomy.mcs),
-            _sections(anatomy, logged),
+            tuple(
+                self._reminder(r, anatomy, verified=n >= carried.reminders)
+                for n, r in enumerate(anatomy.reminders)
+            ),
+            tuple(
+                self._message(m, anatomy, verified=n >= carried.mcs)
+                for n, m in enumerate(anatomy.mcs)
+            ),
+            _sections(anatomy, logged, shown),
             anatomy.layout.variant.value,
             self._state(anatomy.verdict),
         )
 
-    def _reminder(self, reminder: PlacedReminder, anatomy: RequestAnatomy) -> ReminderView:
-        found = self._reminders.get(id(reminder))
+    def _reminder(
+        self, reminder: PlacedReminder, anatomy: RequestAnatomy, *, verified: bool
+    ) -> ReminderView:
+        found = self._reminders.get((id(reminder), verified))
         if found is None:
-            found = self._reminders[id(reminder)] = reminder_view(reminder, anatomy.first_index)
+            made = reminder_view(reminder, anatomy.first_index, verified=verified)
+            found = self._reminders[id(reminder), verified] = made
         return found
 
-    def _message(self, message: McsMessage, anatomy: RequestAnatomy) -> McsView:
-        found = self._mcs.get(id(message))
+    def _message(self, message: McsMessage, anatomy: RequestAnatomy, *, verified: bool) -> McsView:
+        found = self._mcs.get((id(message), verified))
         if found is None:
-            found = self._mcs[id(message)] = McsView(
+            found = self._mcs[id(message), verified] = McsView(
                 message.message_index,
                 message.sources,
                 message.chars,
                 message.content_hash,
                 anatomy.first_index.get(message.message_index),
+                verified,
             )
         return found
 
@@ -103,12 +130,34 @@ class FactsMaker:
         return found
 
 
+class _Carried(NamedTuple):
+    """How many sections, reminders and MCS messages of a prompt its record does not prove. Notes
+    and messages stand in the order of their place, so those are the first of them."""
+
+    sections: int
+    reminders: int
+    mcs: int
+
+
+def _message_index(item: PlacedReminder | McsMessage) -> int:
+    return item.message_index
+
+
+def _shows(shown: Shown, message_index: int, anatomy: RequestAnatomy) -> bool:
+    """Whether a record proves the section in a message."""
+    system = shown.system and message_index < anatomy.system_messages
+    return system or message_index >= shown.from_index
+
+
 class _Lives:
-    """How the sections of one purpose lived: of each the text last seen, and since when."""
+    """How the sections of one purpose lived: of each the text last seen, since when, and in which
+    request it was seen last. What a record does not prove was not seen in it."""
 
     def __init__(self) -> None:
-        self._last: dict[str, tuple[str, int]] = {}
+        self._last: dict[str, tuple[str, int, int]] = {}
         self._away: set[str] = set()
+        self._shown: set[str] = set()
+        self._seq = 0
         self._before: tuple[tuple[SectionView, ...], bool] | None = None
         self._now: tuple[SectionView, ...] = ()
 
@@ -118,7 +167,12 @@ class _Lives:
         """The sections of the next request, with what became of each."""
         same = self._before is not None and self._before[0] is sections and self._before[1] == whole
         if same and not any(view.changed for view in self._now):
+            self._seq = seq
             return self._now
+        for key in self._shown:
+            content, since, _ = self._last[key]
+            self._last[key] = content, since, self._seq
+        self._shown, self._seq = set(), seq
         counts: dict[str, int] = {}
         seen: set[str] = set()
         made = []
@@ -128,14 +182,18 @@ class _Lives:
                 continue
             counts[view.source] = counts.get(view.source, 0) + 1
             key = f"{view.source} {counts[view.source]}"
-            content, since = self._last.get(key, ("", seq))
+            content, since, proven = self._last.get(key, ("", seq, None))
             there = key in self._last and key not in self._away
-            if not there or content != view.content_hash:
-                since = seq
-            self._last[key] = view.content_hash, since
+            same_text = there and content == view.content_hash
             seen.add(key)
-            changed = there and content != view.content_hash
-            made.append(replace(view, since_seq=since, changed=changed))
+            if not view.verified:
+                known = since if same_text else None
+                made.append(replace(view, since_seq=known, proven_seq=proven))
+                continue
+            since = since if same_text else seq
+            self._last[key] = view.content_hash, since, seq
+            self._shown.add(key)
+            made.append(replace(view, since_seq=since, changed=there and not same_text))
         if whole:
             self._away.update(self._last.keys() - seen)
         self._away -= seen
@@ -143,11 +201,15 @@ class _Lives:
         return self._now
 
 
-def _sections(anatomy: RequestAnatomy, logged: Sequence[SectionRow]) -> tuple[SectionView, ...]:
+def _sections(
+    anatomy: RequestAnatomy, logged: Sequence[SectionRow], shown: Shown
+) -> tuple[SectionView, ...]:
     """The sections that stand in a prompt, and those of the log that may stand in what it hides, or
     in a beginning that is no known one."""
     by_text: dict[tuple[str, int | None], SectionRow] = {(r.source, r.chars): r for r in logged}
-    views = [_located(s, anatomy, by_text.get((s.source, s.chars))) for s in anatomy.sections]
+    views = [
+        _located(s, anatomy, by_text.get((s.source, s.chars)), shown) for s in anatomy.sections
+    ]
     if not (anatomy.whole and views):
         found = {section.source for section in anatomy.sections}
         views += [logged_section(row) for row in logged if row.source not in found]
@@ -155,7 +217,7 @@ def _sections(anatomy: RequestAnatomy, logged: Sequence[SectionRow]) -> tuple[Se
 
 
 def _located(
-    section: PlacedSection, anatomy: RequestAnatomy, row: SectionRow | None
+    section: PlacedSection, anatomy: RequestAnatomy, row: SectionRow | None, shown: Shown
 ) -> SectionView:
     first = anatomy.first_index.get(section.message_index)
     return SectionView(
@@ -173,6 +235,7 @@ def _located(
         how=section.how.value,
         content_hash=section.content_hash,
         prompt_index=None if first is None else first + section.block_index,
+        verified=_shows(shown, section.message_index, anatomy),
     )
 
 
@@ -189,10 +252,13 @@ def logged_section(row: SectionRow) -> SectionView:
         tokens_estimate=row.estimate_tokens,
         message_index=None,
         how=NOT_OBSERVED,
+        verified=False,
     )
 
 
-def reminder_view(reminder: PlacedReminder, first_index: dict[int, int]) -> ReminderView:
+def reminder_view(
+    reminder: PlacedReminder, first_index: dict[int, int], *, verified: bool
+) -> ReminderView:
     """A reminder at its place; `first_index` gives the place in the prompt of a message."""
     first = first_index.get(reminder.message_index)
     return ReminderView(
@@ -211,4 +277,5 @@ def reminder_view(reminder: PlacedReminder, first_index: dict[int, int]) -> Remi
         tokens_estimate=reminder.tokens_estimate,
         content_hash=reminder.content_hash,
         prompt_index=None if first is None else first + reminder.block_index,
+        verified=verified,
     )

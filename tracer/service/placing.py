@@ -1,5 +1,6 @@
 """Where a block stands in its tier, and whether a request's own record shows it."""
 
+import sys
 from typing import NamedTuple, Protocol
 
 from tracer.model.prompt import Kind, Tier
@@ -37,6 +38,26 @@ def tier_index(block: Placed, tier: Tier, system_messages: int) -> int:
     if tier is Tier.SYSTEM:
         return block.message_index
     return block.message_index - system_messages
+
+
+class Shown(NamedTuple):
+    """What the own record of a request proves: the messages from `from_index` on, and the system
+    tier where `system`. Its list of tools is always its own."""
+
+    from_index: int = 0
+    system: bool = True
+
+
+EVERYTHING = Shown()
+
+
+def shown_by(row: RequestRow) -> Shown:
+    """What the record of a request proves; no message where it has none."""
+    if row.verified_from == 0:
+        return EVERYTHING
+    return Shown(
+        sys.maxsize if row.verified_from is None else row.verified_from, bool(row.system_from)
+    )
 
 
 def verified_in(block: Placed, tier: Tier, row: RequestRow) -> bool:

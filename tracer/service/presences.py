@@ -7,6 +7,7 @@ from tracer.anatomy.presence import (
     Cell,
     Groups,
     Item,
+    PresenceRow,
     Request,
     Run,
     numbered,
@@ -16,7 +17,9 @@ from tracer.anatomy.reminder_sources import REMINDER_SOURCES
 from tracer.anatomy.sections import section_rule
 from tracer.model.anatomy_views import Presence, PresenceLane, PresenceRowView, PresenceRun
 from tracer.service.anatomy import RequestAnatomy
+from tracer.service.placing import EVERYTHING, shown_by
 from tracer.service.requests import SessionData, is_side_call, logged_before
+from tracer.store.reading import RequestRow
 
 _UNSEEN = Groups(*[Request((), False)] * 4)
 _WORDS = {"sections": "section", "reminders": "reminder", "mcs": "mcs", "tools": "tool"}
@@ -26,7 +29,7 @@ _SHOWN = frozenset({Cell.APPEARED, Cell.SAME, Cell.CHANGED, Cell.MOVED})
 
 def build_presence(data: SessionData, session_id: str) -> Presence:
     """The matrix of a session whose prompts are read. The work is what changes from request to
-    request, not what each carries.
+    request, not what each carries. What a request's own record does not prove is unseen.
 
     A request is compared with the one before it that was made for the same purpose: a switch of
     the model begins a lane, and what it changed in the prefix is worth knowing.
@@ -56,7 +59,10 @@ class _Sequence:
         self._keys = [data.rows[seq - 1].key for seq in seqs]
         self._anatomies = [data.anatomies[seq - 1] for seq in seqs]
         if any(self._anatomies):
-            groups = [_UNSEEN if found is None else found.groups for found in self._anatomies]
+            groups = [
+                _UNSEEN if found is None else _shown(found.groups, data.rows[seq - 1])
+                for seq, found in zip(seqs, self._anatomies, strict=True)
+            ]
         else:
             groups = [_logged(data, seq) for seq in seqs]
         self._rows = [
@@ -70,26 +76,54 @@ class _Sequence:
         places = [bisect_left(self._seqs, seq) for seq in seqs]
         rows = []
         for kind, row in self._rows:
-            runs = [self._run(row.key, run, places) for run in _of_lane(row.runs, places)]
+            runs = [self._run(row, run, places) for run in _of_lane(row.runs, places)]
             if runs:
                 rows.append(_row(kind, row.key, tuple(runs), seqs))
         return PresenceLane(lane, tuple(seqs), tuple(rows))
 
-    def _run(self, key: str, run: Run, places: Sequence[int]) -> PresenceRun:
+    def _run(self, row: PresenceRow, run: Run, places: Sequence[int]) -> PresenceRun:
         """A run of a lane, whose requests stand at `places` of the sequence."""
         first = places[run.first]
+        before = _seen_before(row.runs, first)
         return PresenceRun(
             cell=run.cell.value,
             first_seq=self._seqs[first],
             last_seq=self._seqs[places[run.last]],
             first_key=self._keys[first],
-            block_index=self._place(key, first) if run.cell in _SHOWN else None,
-            baseline_key=self._keys[first - 1] if first else "",
+            block_index=self._place(row.key, first) if run.cell in _SHOWN else None,
+            baseline_key="" if before is None else self._keys[before],
+            baseline_seq=None if before is None else self._seqs[before],
         )
 
     def _place(self, key: str, index: int) -> int | None:
         anatomy = self._anatomies[index]
         return None if anatomy is None else _place_of(key, anatomy)
+
+
+def _shown(groups: Groups, row: RequestRow) -> Groups:
+    """What the record of a request proves of what its prompt is made of."""
+    shown = shown_by(row)
+    if shown == EVERYTHING:
+        return groups
+    sections, reminders, mcs = (
+        group._replace(
+            shown_from=shown.from_index, system_shown=group.system_shown and shown.system
+        )
+        for group in (groups.sections, groups.reminders, groups.mcs)
+    )
+    return Groups(groups.tools, sections, reminders, mcs)
+
+
+def _seen_before(runs: Sequence[Run], index: int) -> int | None:
+    """The last request before one, both by their place in the sequence, that did not leave open
+    what became of a row: records in between may hide it."""
+    while index:
+        at = bisect_left(runs, index - 1, key=lambda run: run.last)
+        run = runs[at] if at < len(runs) else None
+        if run is None or run.first >= index or run.cell is not Cell.UNSEEN:
+            return index - 1
+        index = run.first
+    return None
 
 
 def _of_lane(runs: Sequence[Run], places: Sequence[int]) -> list[Run]:

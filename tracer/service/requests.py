@@ -17,6 +17,7 @@ from tracer.model.views import RequestSummary, SectionView
 from tracer.service.anatomy import RequestAnatomy, SessionAnatomy
 from tracer.service.facts import NO_PROMPT, FactsMaker, PromptFacts, logged_section
 from tracer.service.logged import LoggedSections
+from tracer.service.placing import shown_by
 from tracer.store.events import SectionRow, session_sections
 from tracer.store.reading import CONVERSATIONS, RequestRow, session_markers, session_requests
 from tracer.store.sources import source_paths
@@ -68,7 +69,11 @@ def load_session(connection: sqlite3.Connection, row_id: int, *, prompts: bool) 
         found = session.of(row.node_id, row.started_at_ms)
         roles, logged = session.sums[row.node_id].roles, logged_before(data, row)
         anatomies.append(found)
-        facts.append(maker.facts(found, roles, logged, purpose=row.query_source, seq=seq))
+        facts.append(
+            maker.facts(
+                found, roles, logged, purpose=row.query_source, seq=seq, shown=shown_by(row)
+            )
+        )
     return replace(data, sums=session.sums, anatomies=anatomies, facts=facts)
 
 

@@ -53,12 +53,14 @@ class Slots:
 
 @dataclass(frozen=True, slots=True)
 class Hap:
-    """Something that happened to a row in one request of a lane."""
+    """Something that happened to a row in one request of a lane. `hidden_between` tells that the
+    requests between it and the one it is compared with do not show what they had there."""
 
     cell: str
     seq: int
     run: PresenceRun
     baseline_seq: int | None
+    hidden_between: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +278,11 @@ def _mark(lane: PresenceLane, run: PresenceRun, slots: Slots, row: _Row) -> None
     for position in range(start, stop):
         seq = lane.seqs[position]
         before = lane.seqs[position - 1] if position else None
-        row.marks.setdefault(slots.of(seq), []).append(Hap(run.cell, seq, run, before))
+        hidden = False
+        if seq == run.first_seq and run.baseline_seq is not None:
+            hidden = before is not None and run.baseline_seq < before
+            before = run.baseline_seq
+        row.marks.setdefault(slots.of(seq), []).append(Hap(run.cell, seq, run, before, hidden))
 
 
 def _glyphs(
@@ -323,6 +329,8 @@ def _words(name: str, hap: Hap, haps: Sequence[Hap]) -> str:
     words = f"{name} {_VERBS[hap.cell]} in request {num(hap.seq)}"
     if hap.cell in ("changed", "gone") and hap.baseline_seq is not None:
         words += f", compared with request {num(hap.baseline_seq)}"
+        if hap.hidden_between:
+            words += "; the records of the requests between do not show it"
     if len(haps) > 1:
         words += f"; {plural(len(haps) - 1, 'more event')} in this column"
     return words

@@ -1,5 +1,6 @@
 """Sentences about requests, for accessible names and titles. Exact numbers, no charts."""
 
+from tracer.model.anatomy_views import SectionView
 from tracer.model.events import Status
 from tracer.model.prompt import Marker, Tier
 from tracer.model.usage import Convention, Usage
@@ -53,6 +54,17 @@ _HOW = {
     "logged": "as logged", "heading": "by its heading", "place": "by its place",
     "not observed": "named by the log",
 }  # fmt: skip
+
+
+def carried_words(section: SectionView) -> str:
+    """What is known of a section that stands in a message which the record does not show."""
+    proven = section.proven_seq
+    last = (
+        f"request {num(proven)} was the last to show this section"
+        if proven
+        else "no earlier request shows this section"
+    )
+    return f"taken over from other records, an edit of it would not show here: {last}"
 
 
 def how_words(how: str) -> str:
@@ -123,6 +135,7 @@ def column_words(column: TimelineColumn) -> str:
 
 WORDS = {
     "convention_words": convention_words,
+    "carried_words": carried_words,
     "how_words": how_words,
     "marker_words": marker_words,
     "place_words": place_words,
