@@ -17,12 +17,12 @@ from tests.verdict_factories import (
     no_misses,
     some_misses,
 )
-from tracer.cli.jsonview import doctor_json, ingest_json, sessions_json, sources_json
-from tracer.cli.jsonview_anatomy import presence_json
-from tracer.cli.jsonview_compare import comparison_json
-from tracer.cli.jsonview_request import detail_json, requests_json
-from tracer.cli.jsonview_verdict import explain_json, misses_json
 from tracer.cli.output import json_text
+from tracer.jsonview.anatomy import presence_json
+from tracer.jsonview.compare import comparison_json
+from tracer.jsonview.core import doctor_json, ingest_json, sessions_json, sources_json
+from tracer.jsonview.request import detail_json, requests_json
+from tracer.jsonview.verdict import explain_json, misses_json
 from tracer.model.compare_views import ChangeView, HunksAsked, HunksView
 from tracer.model.comparison import Op
 from tracer.model.source import SkipKind

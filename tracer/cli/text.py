@@ -7,10 +7,10 @@ bidirectional override could show other text than there is, so every piece of a 
 
 import re
 import unicodedata
-from datetime import UTC, datetime, timedelta
+
+from tracer.jsonview.core import utc
 
 UNKNOWN = "-"
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 # C0, DEL, C1; direction marks, embeddings, overrides and isolates; line separators; the byte
 # order mark; lone surrogates.
@@ -108,16 +108,6 @@ def duration(value_ms: int | None) -> str:
 def percent(share: float | None) -> str:
     """A share in percent with one decimal; a dash where it is unknown."""
     return UNKNOWN if share is None else f"{share * 100:.1f} %"
-
-
-def utc(value_ms: int | None) -> datetime | None:
-    """Epoch milliseconds as a UTC time; None where unknown or outside the calendar."""
-    if value_ms is None:
-        return None
-    try:
-        return _EPOCH + timedelta(milliseconds=value_ms)
-    except OverflowError:
-        return None
 
 
 def moment(value_ms: int | None) -> str:

@@ -6,12 +6,12 @@ from pathlib import Path
 import click
 
 from tracer import service
-from tracer.cli.jsonview import doctor_json
 from tracer.cli.options import db_option, db_path_or_default, json_option, root_option
 from tracer.cli.output import emphasis, print_heading, print_json, print_table
 from tracer.cli.resolve import session_id_of
 from tracer.cli.table import Column
 from tracer.cli.text import UNKNOWN, byte_size, number, visible
+from tracer.jsonview.core import doctor_json
 from tracer.model.doctor_views import DoctorFinding, DoctorReport, SessionEvidence
 
 _FILE_COLUMNS = (Column("format"), Column("size", right=True), Column("file"))

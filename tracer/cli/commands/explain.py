@@ -5,10 +5,10 @@ from pathlib import Path
 import click
 
 from tracer.cli.explainview import print_verdict
-from tracer.cli.jsonview_verdict import explain_json
 from tracer.cli.options import db_option, json_option, open_service, prices_option, utf8
 from tracer.cli.output import print_json
 from tracer.cli.resolve import key_of
+from tracer.jsonview.verdict import explain_json
 
 
 @click.command("explain")

@@ -12,11 +12,11 @@ import click
 from tracer import service
 from tracer.cli import ingestview
 from tracer.cli.exits import ExitCode
-from tracer.cli.jsonview import ingest_json
 from tracer.cli.options import check_root, db_option, db_path_or_default, json_option, root_option
 from tracer.cli.output import print_json
 from tracer.cli.progress import ProgressLine, progress_line
 from tracer.cli.text import visible
+from tracer.jsonview.core import ingest_json
 from tracer.model.views import IngestResult
 
 

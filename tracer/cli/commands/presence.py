@@ -5,12 +5,12 @@ from pathlib import Path
 
 import click
 
-from tracer.cli.jsonview_anatomy import presence_json
 from tracer.cli.options import db_option, json_option, open_service, utf8
 from tracer.cli.output import print_heading, print_json, print_table
 from tracer.cli.resolve import session_id_of
 from tracer.cli.table import Column
 from tracer.cli.text import plural
+from tracer.jsonview.anatomy import presence_json
 from tracer.model.anatomy_views import PresenceLane, PresenceRowView, PresenceRun
 
 MOST_EVENTS = 12

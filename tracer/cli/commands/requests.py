@@ -4,12 +4,12 @@ from pathlib import Path
 
 import click
 
-from tracer.cli.jsonview_request import requests_json
 from tracer.cli.options import db_option, json_option, open_service, utf8
 from tracer.cli.output import print_json, print_table
 from tracer.cli.resolve import session_id_of
 from tracer.cli.table import Column
 from tracer.cli.text import UNKNOWN, duration, moment, number
+from tracer.jsonview.request import requests_json
 from tracer.model.views import RequestSummary
 
 _COLUMNS = (

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from tracer.cli.jsonview import sources_json
 from tracer.cli.options import db_option, json_option, open_service
 from tracer.cli.output import print_heading, print_json, print_table
 from tracer.cli.table import Column
 from tracer.cli.text import UNKNOWN, byte_size, moment, number, plural, visible
+from tracer.jsonview.core import sources_json
 from tracer.model.views import SourceView
 from tracer.service import Service
 

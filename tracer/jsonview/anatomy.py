@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from tracer.cli.jsonview import SCHEMA, JsonObject, known
+from tracer.jsonview.core import SCHEMA, JsonObject, known
 from tracer.model.anatomy_views import (
     AnatomyView,
     CalibrationView,

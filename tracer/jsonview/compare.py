@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from tracer.cli.jsonview import SCHEMA, JsonObject, known
-from tracer.cli.jsonview_request import marker_json
+from tracer.jsonview.core import SCHEMA, JsonObject, known
+from tracer.jsonview.request import marker_json
 from tracer.model.compare_views import ComparisonView, HunksView
 from tracer.model.comparison import Common, Divergence, Hunk, Line, MarkerChange
 

@@ -1,6 +1,6 @@
 """The JSON of what a provider billed, and of what became of its cache in short."""
 
-from tracer.cli.jsonview import JsonObject, embedded, known
+from tracer.jsonview.core import JsonObject, embedded, known
 from tracer.model.usage import Usage
 from tracer.model.verdict import VerdictBrief
 

@@ -2,16 +2,16 @@
 
 docs/json.md is its contract: keys are added, never renamed, and `schema` grows when a meaning
 changes. Unknown is null, never 0 or an empty string; times are UTC in ISO 8601 with milliseconds.
-The JSON of one request and its prompt is in `jsonview_request`.
+The JSON of one request and its prompt is in `tracer.jsonview.request`.
 """
 
 import json
 import math
 from collections import Counter
 from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
 from typing import TypeAlias
 
-from tracer.cli.text import utc
 from tracer.model.doctor_views import DoctorFinding, DoctorReport, SessionEvidence
 from tracer.model.source import SourceRef
 from tracer.model.views import (
@@ -26,6 +26,17 @@ from tracer.model.views import (
 
 SCHEMA = 1
 JsonObject: TypeAlias = dict[str, object]
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def utc(value_ms: int | None) -> datetime | None:
+    """Epoch milliseconds as a UTC time; None where unknown or outside the calendar."""
+    if value_ms is None:
+        return None
+    try:
+        return _EPOCH + timedelta(milliseconds=value_ms)
+    except OverflowError:
+        return None
 
 
 def iso_time(value_ms: int | None) -> str | None:

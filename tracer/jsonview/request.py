@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable
 
-from tracer.cli.jsonview import SCHEMA, JsonObject, embedded, iso_time, known, source_ref
-from tracer.cli.jsonview_anatomy import (
+from tracer.jsonview.anatomy import (
     anatomy_json,
     mcs_json,
     mcs_state_json,
@@ -11,7 +10,8 @@ from tracer.cli.jsonview_anatomy import (
     section_json,
     wire_json,
 )
-from tracer.cli.jsonview_usage import brief_json, usage_json
+from tracer.jsonview.core import SCHEMA, JsonObject, embedded, iso_time, known, source_ref
+from tracer.jsonview.usage import brief_json, usage_json
 from tracer.model.prompt import Marker
 from tracer.model.views import (
     BlockView,

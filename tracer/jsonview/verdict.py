@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from tracer.cli.jsonview import SCHEMA, JsonObject, iso_time, known
-from tracer.cli.jsonview_compare import line_json
-from tracer.cli.jsonview_usage import brief_json, usage_json
+from tracer.jsonview.compare import line_json
+from tracer.jsonview.core import SCHEMA, JsonObject, iso_time, known
+from tracer.jsonview.usage import brief_json, usage_json
 from tracer.model.verdict import CauseFinding, Cost, ReadStop, Verdict
 from tracer.model.verdict_views import CauseTotal, FirstChange, Misses, MissView, VerdictView
 
