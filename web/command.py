@@ -12,6 +12,7 @@ import uvicorn
 
 from tracer import service
 from tracer.errors import UsageError
+from tracer.service.settings import load_settings
 from web.app import create_app
 from web.follower import Follower
 from web.security import ANY_ADDRESS, LOOPBACK_HOSTS
@@ -63,7 +64,7 @@ def serve(
     listener = listen(host, port)
     follower = prepare(db, paths, root, follow=not no_watch)
     app = create_app(
-        service.Service(db or service.default_db_path()),
+        service.Service(db or service.default_db_path(), rules_off=load_settings().rules_off),
         token=token,
         allowed_hosts=(*allow_host, *hosts_of(host)),
         follower=follower,

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.check_factories import a_bare_check_report, a_check_report
 from tests.cli_anatomies import a_presence
 from tests.integration import test_cli_fakes as fakes
 from tests.verdict_factories import (
@@ -19,6 +20,7 @@ from tests.verdict_factories import (
 )
 from tracer.cli.output import json_text
 from tracer.jsonview.anatomy import presence_json
+from tracer.jsonview.checks import check_json
 from tracer.jsonview.compare import comparison_json
 from tracer.jsonview.core import doctor_json, ingest_json, sessions_json, sources_json
 from tracer.jsonview.request import detail_json, requests_json
@@ -32,8 +34,8 @@ from tracer.service.comparing import Compared, hunks_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "json.md"
 COMMANDS = (
-    "ingest", "sessions", "requests", "presence", "show", "explain", "misses", "diff", "sources",
-    "doctor",
+    "ingest", "sessions", "requests", "presence", "show", "explain", "misses", "check", "diff",
+    "sources", "doctor",
 )  # fmt: skip
 
 # What others rely on. More keys may be added, none renamed.
@@ -65,6 +67,8 @@ REQUIRED = {
     "explain verdict.causes[]": "code subtype certainty tier block_index message_index section "
     "reminder char_offset token_offset summary before after fix",
     "misses": "schema misses causes rebilled_tokens",
+    "check": "schema findings rules_run not_applicable",
+    "check findings[]": "rule level key message message_index evidence",
     "diff": "schema a b common first_divergence changes",
     "diff common": "blocks chars tokens",
     "diff first_divergence": "tier index message_index char_offset token_offset",
@@ -98,6 +102,11 @@ def outputs(command: str) -> list[Any]:
             values = [
                 misses_json(some_misses(), "sess_demo", 1_000),
                 misses_json(no_misses(), "", None),
+            ]
+        case "check":
+            values = [
+                check_json(a_check_report(), "sess_demo", "error"),
+                check_json(a_bare_check_report(), "", "never"),
             ]
         case "diff":
             values = [

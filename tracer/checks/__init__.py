@@ -2,7 +2,8 @@
 
 A family is a folder; a rule is a module in it, named like the rule (`tools_sorted` in `layout_14`
 is `layout-14/tools-sorted`), with `LEVEL`, `TITLE`, `SOURCE`, a docstring that tells the rule to
-people, and `check`. A module whose name begins with `_` is not one.
+people, and `check`. A module whose name begins with `_` is not one. The family's package says in
+`applies(session)` of which sessions its rules speak.
 """
 
 import importlib
@@ -11,18 +12,24 @@ from collections.abc import Iterable
 from functools import cache
 from types import ModuleType
 
-from tracer.checks.base import Found, Rule
+from tracer.checks.base import Found, Reporter, Rule, rule_name
 from tracer.checks.case import CheckedMessage, CheckedRequest, CheckedSession
 
 __all__ = [
+    "RULES_VERSION",
     "CheckedMessage",
     "CheckedRequest",
     "CheckedSession",
     "Found",
+    "Reporter",
     "Rule",
     "all_rules",
     "rule_named",
 ]
+
+RULES_VERSION = 1
+"""Changes whenever a rule would find something else than before in the same session; rules that
+come or go are noticed by their names."""
 
 
 def _modules(package: ModuleType) -> Iterable[tuple[str, bool]]:
@@ -36,14 +43,21 @@ def all_rules() -> tuple[Rule, ...]:
     """Every rule of every family, by name."""
     families = [name for name, ispkg in _modules(importlib.import_module(__name__)) if ispkg]
     found = []
-    for package in families:
-        family = package.rpartition(".")[2].replace("_", "-")
-        for name, _ in _modules(importlib.import_module(package)):
+    for package in map(importlib.import_module, families):
+        family = package.__name__.rpartition(".")[2].replace("_", "-")
+        for name, _ in _modules(package):
             module = importlib.import_module(name)
-            rule = f"{family}/{name.rpartition('.')[2].replace('_', '-')}"
-            text = " ".join((module.__doc__ or "").split())
             found.append(
-                Rule(rule, family, module.LEVEL, module.TITLE, text, module.SOURCE, module.check)
+                Rule(
+                    rule_name(name),
+                    family,
+                    module.LEVEL,
+                    module.TITLE,
+                    (module.__doc__ or "").strip(),
+                    module.SOURCE,
+                    module.check,
+                    package.applies,
+                )
             )
     return tuple(sorted(found, key=lambda rule: rule.name))
 

@@ -1,6 +1,6 @@
 """What a rule sees: a session's requests with their prompts read, and its events, in order."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tracer.anatomy.mcs import McsState
@@ -30,9 +30,12 @@ class CheckedRequest:
 
     `messages` has an entry for every message of the list (a gap fills as many as it spans), so that
     a position is a `message_index`; empty with `whole` false where the log shows no prompt.
-    `whole` tells that this request's own record proves all of it. `previous` is the place in the
-    session's requests of the one before it in its lane that has a prompt, `common` how many leading
-    messages the two share, byte for byte and markers aside: what lies before was looked at then.
+    `whole` tells that this request's own record proves all of it; `head_proven` that it proves the
+    leading system messages, `tools_known` that no tool is missing in `tools`.
+
+    `previous` is the place in the session's requests of the one before it in its lane that has a
+    prompt, `common` how many leading messages the two share, byte for byte and markers aside: what
+    lies before was looked at then.
     """
 
     key: str
@@ -64,6 +67,31 @@ class CheckedRequest:
     layout: PromptLayout = field(default_factory=PromptLayout)
     built: ContextBuilt | None = None
     usage: ContextUsage | None = None
+    head_proven: bool = False
+    tools_known: bool = False
+
+    def proves(self, message_index: int) -> bool:
+        """Whether the request's own record shows a message."""
+        if self.verified_from is not None and message_index >= self.verified_from:
+            return True
+        return self.head_proven and message_index < self.leading
+
+    @property
+    def leading(self) -> int:
+        """How many system messages the list begins with, as far as the log shows its beginning."""
+        count = 0
+        for message in self.messages:
+            if message.sort is not Sort.SYSTEM:
+                break
+            count += 1
+        return count
+
+    def fresh(self) -> Iterator[tuple[int, "CheckedMessage"]]:
+        """The messages behind those that the request before it in its lane carried as well, with
+        their indexes; gaps are left out."""
+        for index in range(self.common, len(self.messages)):
+            if not self.messages[index].gap:
+                yield index, self.messages[index]
 
 
 @dataclass(frozen=True, slots=True)

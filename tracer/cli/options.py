@@ -9,6 +9,7 @@ import click
 from tracer import service
 from tracer.cli.text import visible
 from tracer.errors import InputError
+from tracer.service.settings import load_settings
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -75,12 +76,28 @@ def prices_option(function: F) -> F:
     )(function)
 
 
-def open_service(db_path: Path | None, prices: Path | None = None) -> service.Service:
-    """The use cases on an existing database, with a table of prices where one is named. Raises
-    InputError if there is no database."""
+def config_option(function: F) -> F:
+    """Adds `--config`, given to the command as `config`: None where not set."""
+    return click.option(
+        "--config",
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="A settings file (TOML): see docs/checks.md. Default: that of TRACER_CONFIG, else "
+        "tracer.toml here.",
+    )(function)
+
+
+def open_service(
+    db_path: Path | None, prices: Path | None = None, config: Path | None = None
+) -> service.Service:
+    """The use cases on an existing database, with a table of prices where one is named, and with
+    the settings of `config` or those that are found. Raises InputError if there is no database,
+    and for a settings file that cannot be read; UsageError for one that says nothing known."""
     path = db_path_or_default(db_path)
     if not path.exists():
         raise InputError(
             f"There is no database at {path}. Run `tracer ingest` first, or name another with --db."
         )
-    return service.Service(path) if prices is None else service.Service(path, prices)
+    off = load_settings(config).rules_off
+    if prices is None and not off:
+        return service.Service(path)
+    return service.Service(path, prices, off)

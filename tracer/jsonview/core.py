@@ -139,7 +139,7 @@ def sessions_json(page: SessionPage) -> JsonObject:
 
 
 def session_json(session: SessionSummary) -> JsonObject:
-    """One session. Findings are null: this version has no checks yet."""
+    """One session. Findings are null until it is checked."""
     return {
         "session_id": session.session_id,
         "agent": known(session.agent),
@@ -160,7 +160,7 @@ def session_json(session: SessionSummary) -> JsonObject:
         "avoidable_tokens": session.avoidable_tokens,
         "rebilled_tokens": session.rebilled_tokens,
         "misses": session.misses,
-        "findings": None,
+        "findings": session.findings,
         "observed": {
             "full": session.observed_full,
             "windowed": session.observed_windowed,

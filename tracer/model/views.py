@@ -55,7 +55,8 @@ class SessionSummary:
 
     `missed_tokens` were identical and not read, `avoidable_tokens` were put out of reach by the
     requests themselves, `rebilled_tokens` are both; they and `misses` are None until the session is
-    judged. `corrected_rate` is the hit rate without what was new (cache-rules.md 4).
+    judged. `findings` counts what the agent's rules found, None until the session is checked.
+    `corrected_rate` is the hit rate without what was new (cache-rules.md 4).
     `child_sessions` are those that it started; `parent_stored` tells that its parent can be shown;
     `removed_at_ms` is when it was found to be gone from the agent's database.
     """
@@ -88,6 +89,7 @@ class SessionSummary:
     task_type: str = ""
     removed_at_ms: int | None = None
     archived_at_ms: int | None = None
+    findings: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

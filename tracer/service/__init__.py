@@ -36,6 +36,8 @@ from tracer.model.views import (
     Timeline,
 )
 from tracer.service.cached import RevisionCache
+from tracer.service.checking.keeping import FollowedChecks
+from tracer.service.checking.reader import CheckReader, ChecksOfService
 from tracer.service.comparing import Comparer, hunks_of
 from tracer.service.detail import build_detail
 from tracer.service.doctor import examine
@@ -105,6 +107,7 @@ def follow(
     ingestor = Ingestor(db_path, IngestOptions(format_name, count_tokens, max_line_bytes))
     with _failures_told(db_path), closing(ingestor):
         first, all_judged = True, False
+        checks = FollowedChecks(ingestor.connection)
         while True:
             result = ingestor.ingest(files, progress if first else None)
             if on_result and (first or result.read_bytes):
@@ -113,6 +116,7 @@ def follow(
                 ingestor.note_missing(files)
             if result.read_bytes or not all_judged:
                 all_judged = judge_for(ingestor.connection, JUDGING_SECONDS)
+            checks.round(JUDGING_SECONDS, news=bool(result.read_bytes))
             first = False
             if stop.wait(interval_s):
                 return
@@ -161,16 +165,23 @@ def doctor(
     return examine(root or default_root(), db_path, session_id)
 
 
-class Service:
+class Service(ChecksOfService):
     """Reads one database. Safe in threads."""
 
-    def __init__(self, db_path: Path, prices: Path | None = None) -> None:
-        """`prices` names a table of prices instead of that of TRACER_PRICES or the shipped one."""
+    def __init__(
+        self,
+        db_path: Path,
+        prices: Path | None = None,
+        rules_off: frozenset[str] = frozenset(),
+    ) -> None:
+        """`prices` names a table of prices instead of that of TRACER_PRICES or the shipped one;
+        `rules_off` are names of rules whose findings are left out."""
         self.db_path = db_path
         self._prices = prices
         self._sessions: RevisionCache[LoadedSession] = RevisionCache()
         self._comparer = Comparer()
         self._verdicts = VerdictReader()
+        self._checks = CheckReader(rules_off)
 
     @contextmanager
     def _read(self) -> Iterator[sqlite3.Connection]:
@@ -187,7 +198,7 @@ class Service:
         """Those sessions that are wanted, by last activity, newest first. A text alone is looked
         for in id, title, project, agent and model."""
         with self._read() as connection:
-            return session_page(connection, wanted, limit, offset)
+            return session_page(connection, wanted, limit, offset, self._checks.off)
 
     def session_choices(self) -> SessionChoices:
         """The projects, agents and models that the sessions can be filtered by."""
@@ -198,7 +209,8 @@ class Service:
         """One session. Raises NotFoundError."""
         with self._read() as connection:
             row_id = _session_row(connection, session_id)
-            return summaries(connection, [row_id], sparks=False)[0]
+            off = self._checks.off
+            return summaries(connection, [row_id], sparks=False, rules_off=off)[0]
 
     def session_ids_like(self, prefix: str) -> tuple[str, ...]:
         """At most ten session ids that begin with `prefix`."""

@@ -58,6 +58,10 @@ class LoggedSections:
             )
         return found
 
+    def text(self, block_id: int | None) -> str | None:
+        """The text of a section's block; None where the log has none, or it was not read."""
+        return None if block_id is None else self._text_of.get(block_id)
+
     def read_texts(self, connection: sqlite3.Connection) -> None:
         """Read the texts of all lines."""
         ids = sorted({row.block_id for row in self.rows if row.block_id is not None})

@@ -3,11 +3,13 @@
 import re
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from tracer.errors import UsageError
 from tracer.model.session_list import SessionChoices, SessionFilter
 from tracer.model.views import SessionPage, SessionSummary, SparkPoint, UsageTotals
+from tracer.store.checks import finding_counts
 from tracer.store.reading import SessionRow, models_and_lanes, sessions_by_id, spark_rows
 from tracer.store.session_list import (
     FamilyRow,
@@ -24,13 +26,18 @@ _MOMENT = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}))?", re.ASCII)
 
 
 def session_page(
-    connection: sqlite3.Connection, wanted: SessionFilter | str, limit: int, offset: int
+    connection: sqlite3.Connection,
+    wanted: SessionFilter | str,
+    limit: int,
+    offset: int,
+    rules_off: frozenset[str] = frozenset(),
 ) -> SessionPage:
-    """A page of the sessions that are wanted; a text alone asks for that text."""
+    """A page of the sessions that are wanted; a text alone asks for that text. Findings of
+    `rules_off` do not count."""
     if isinstance(wanted, str):
         wanted = SessionFilter(text=wanted.strip())
     ids, total = find_sessions(connection, wanted, limit, offset)
-    return SessionPage(summaries(connection, ids, sparks=True), total)
+    return SessionPage(summaries(connection, ids, sparks=True, rules_off=rules_off), total)
 
 
 def time_range(since: str, until: str) -> tuple[int | None, int | None]:
@@ -67,17 +74,28 @@ def session_choices(connection: sqlite3.Connection) -> SessionChoices:
 
 
 def summaries(
-    connection: sqlite3.Connection, ids: Sequence[int], *, sparks: bool
+    connection: sqlite3.Connection,
+    ids: Sequence[int],
+    *,
+    sparks: bool,
+    rules_off: frozenset[str] = frozenset(),
 ) -> tuple[SessionSummary, ...]:
-    """Summaries of sessions, in the order of their row ids; sparks only where they are shown."""
+    """Summaries of sessions, in the order of their row ids; sparks only where they are shown.
+    Findings of `rules_off` do not count."""
     if not ids:
         return ()
     used = models_and_lanes(connection, ids)
     bars = spark_rows(connection, ids) if sparks else {}
     sums = stored_sums(connection, ids)
     family = family_rows(connection, ids)
+    found = finding_counts(connection, ids, rules_off)
     return tuple(
-        _summary(row, used[row.id], spark(bars.get(row.id, [])), sums.get(row.id), family[row.id])
+        replace(
+            _summary(
+                row, used[row.id], spark(bars.get(row.id, [])), sums.get(row.id), family[row.id]
+            ),
+            findings=found.get(row.id),
+        )
         for row in sessions_by_id(connection, ids)
     )
 

@@ -77,9 +77,10 @@ def unjoined_sessions(connection: sqlite3.Connection, limit: int) -> list[tuple[
 
 
 def set_joined(connection: sqlite3.Connection, ids: list[int]) -> None:
-    """Note that sessions are joined, and that their verdicts may be out of date."""
+    """Note that sessions are joined, and that verdicts and findings may be out of date."""
     connection.executemany(
-        "UPDATE sessions SET unjoined = 0, judged = 0 WHERE id = ?", [(i,) for i in ids]
+        "UPDATE sessions SET unjoined = 0, judged = 0, checked = '' WHERE id = ?",
+        [(i,) for i in ids],
     )
 
 

@@ -10,6 +10,7 @@ from sqlite_utils.db import Database
 from tracer.store import m002_anatomy as _m002
 from tracer.store import m003_verdicts as _m003
 from tracer.store import m004_session_database as _m004
+from tracer.store import m006_checks as _m006
 from tracer.store import m009_sessions_list as _m009
 
 migrations = Migrations("context-tracer")
@@ -352,6 +353,13 @@ def m004_session_database(db: Database) -> None:
 
 
 @migrations()
+def m006_checks(db: Database) -> None:
+    """What the agents' own rules found."""
+    for statement in _m006.STATEMENTS:
+        db.execute(statement)
+
+
+@migrations()
 def m009_sessions_list(db: Database) -> None:
     """The sessions list by model."""
     for statement in _m009.STATEMENTS:
@@ -365,6 +373,7 @@ KNOWN_STEPS = frozenset(
         m002_anatomy.__name__,
         m003_verdicts.__name__,
         m004_session_database.__name__,
+        m006_checks.__name__,
         m009_sessions_list.__name__,
     }
 )

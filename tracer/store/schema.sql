@@ -106,6 +106,18 @@ CREATE TABLE counters (
   value INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE findings (
+  session_id INTEGER NOT NULL REFERENCES sessions(id),
+  position INTEGER NOT NULL,
+  request_id INTEGER NOT NULL REFERENCES requests(id),
+  rule TEXT NOT NULL,
+  level TEXT NOT NULL,
+  message_index INTEGER,
+  message TEXT NOT NULL,
+  evidence_json TEXT NOT NULL,
+  PRIMARY KEY (session_id, position)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE log_events (
   id INTEGER PRIMARY KEY,
   line_hash BLOB NOT NULL UNIQUE,
@@ -251,6 +263,16 @@ CREATE TABLE session_records ( session_id INTEGER NOT NULL REFERENCES sessions(i
   INTEGER, updated_at_ms INTEGER, data_json TEXT NOT NULL, row_hash BLOB NOT NULL, version_ms INTEGER NOT NULL, source_id INTEGER NOT NULL REFERENCES sources(id), line INTEGER NOT NULL, PRIMARY KEY (session_id, family, record_id) ) STRICT,
   WITHOUT ROWID;
 
+CREATE TABLE session_rules (
+  session_id INTEGER NOT NULL REFERENCES sessions(id),
+  rule TEXT NOT NULL,
+  position INTEGER NOT NULL,
+  needs TEXT NOT NULL,
+  request_id INTEGER REFERENCES requests(id),
+  requests INTEGER NOT NULL,
+  PRIMARY KEY (session_id, rule, position)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE session_verdicts (
   session_id INTEGER PRIMARY KEY REFERENCES sessions(id),
   rules_version INTEGER NOT NULL,
@@ -275,7 +297,7 @@ CREATE TABLE sessions (
   title_request_id TEXT NOT NULL DEFAULT '',
   first_at_ms INTEGER,
   last_at_ms INTEGER
-, judged INTEGER NOT NULL DEFAULT 0, unjoined INTEGER NOT NULL DEFAULT 0) STRICT;
+, judged INTEGER NOT NULL DEFAULT 0, unjoined INTEGER NOT NULL DEFAULT 0, checked TEXT NOT NULL DEFAULT '') STRICT;
 
 CREATE TABLE skipped_lines (
   source_id INTEGER NOT NULL REFERENCES sources(id),
@@ -360,6 +382,7 @@ CREATE TABLE verdicts (
   verdict_json TEXT NOT NULL
 ) STRICT;
 CREATE INDEX idx_agent_runs_child ON agent_runs(child_session_id);
+CREATE INDEX idx_findings_rule ON findings(rule, session_id);
 CREATE INDEX idx_log_events_request ON log_events(request_id) WHERE request_id <> '';
 CREATE INDEX idx_log_events_session ON log_events(session_id, at_ms);
 CREATE INDEX idx_parts_message ON parts(session_id, message_id);
@@ -381,6 +404,12 @@ CREATE VIEW v_agents AS SELECT s.session_id, a.agent_id, a.child_session_id, a.p
 
 CREATE VIEW v_conversation AS SELECT s.session_id, m.message_id, m.role, m.turn_id, m.source, strftime('%Y-%m-%dT%H:%M:%fZ', m.created_at_ms / 1000.0, 'unixepoch') AS created_at, p.part_id, p.kind, p.tool, p.state, coalesce(nullif(p.text,
   ''), p.raw) AS text, p.context_used, p.context_window FROM messages m JOIN sessions s ON s.id = m.session_id LEFT JOIN parts p ON p.session_id = m.session_id AND p.message_id = m.message_id;
+
+CREATE VIEW v_findings AS
+SELECT f.rule, f.level, s.session_id, r.key, r.lane,
+  strftime('%Y-%m-%dT%H:%M:%fZ', r.started_at_ms / 1000.0, 'unixepoch') AS started_at,
+  f.message_index, f.message, f.evidence_json, s.checked = '' AS outdated
+FROM findings f JOIN requests r ON r.id = f.request_id JOIN sessions s ON s.id = f.session_id;
 
 CREATE VIEW v_log AS
 SELECT strftime('%Y-%m-%dT%H:%M:%fZ', e.at_ms / 1000.0, 'unixepoch') AS at, e.level, e.event,

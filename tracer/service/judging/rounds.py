@@ -1,4 +1,4 @@
-"""Giving verdicts at the end of a round of reading."""
+"""Giving verdicts, and checking, at the end of a round of reading."""
 
 import sqlite3
 import time
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from tracer.model.views import IngestResult, Progress
+from tracer.service.checking.keeping import check_all
 from tracer.service.judging.storing import judge_all
 
 PROMPTLESS_SECONDS = 1.0
@@ -18,7 +19,7 @@ def judged(
     *,
     promptless: bool = False,
 ) -> IngestResult:
-    """Give the verdicts that are missing after a round; the round's result with their number. Of
+    """Give the verdicts that are missing after a round, and check by the agents' rules; the round's result with their number. Of
     sessions without prompts those of one second's work where the round read something, or all of
     them: `promptless`."""
     began = time.monotonic()
@@ -48,6 +49,7 @@ def judged(
     if not promptless:
         seconds = PROMPTLESS_SECONDS if result.read_bytes else 0.0
     left = judge_all(connection, promptless_seconds=seconds, report=report, failed=failed)
+    check_all(connection, failed=failed)
     return replace(
         result,
         verdicts=given,

@@ -1,0 +1,48 @@
+"""Reports of checks, made by hand."""
+
+from tracer.model.check_views import CheckReport, FindingView, RuleView, UndecidedView
+from tracer.model.findings import Finding, Level
+
+RULE = RuleView(
+    "demo/first-word",
+    "demo",
+    Level.ERROR,
+    "The first word is a greeting",
+    "A prompt begins with a greeting.\n\nWithout one the model is sad.",
+    "formats/zcode.md 9.2",
+)
+OTHER = RuleView(
+    "demo/last-word", "demo", Level.WARNING, "The last word is thanks", "Say thanks.", "design.md 9"
+)
+
+
+def a_check_report() -> CheckReport:
+    """A report with a finding in a message, one about a request, and a rule that is undecided."""
+    found = Finding(
+        RULE.name,
+        RULE.level,
+        "k2",
+        "The first word is 'Hey'.",
+        3,
+        (("first word", "Hey"), ("expected", "Hello")),
+    )
+    whole = Finding(OTHER.name, OTHER.level, "k3", "Nothing is said at the end.")
+    return CheckReport(
+        findings=(
+            FindingView(found, "sess_demo", "Fix the uploader", 2),
+            FindingView(whole, "sess_demo", "", 3),
+        ),
+        rules_run=(RULE.name, OTHER.name),
+        undecided=(
+            UndecidedView(OTHER.name, "the whole list", "sess_demo", "k4", 2),
+            UndecidedView(OTHER.name, "a debug log", "sess_demo", "", 0),
+        ),
+        rules=(RULE, OTHER),
+        rules_version="1:00000000",
+    )
+
+
+def a_bare_check_report() -> CheckReport:
+    """A report of no session, with everything switched off."""
+    off = RuleView(RULE.name, RULE.family, RULE.level, RULE.title, RULE.text, RULE.source, off=True)
+    return CheckReport((), (), (), (off,), sessions=0, rules_version="1:00000000")

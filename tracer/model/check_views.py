@@ -1,0 +1,61 @@
+"""What the agents' rules found, as pages and the command line show it."""
+
+from dataclasses import dataclass
+
+from tracer.model.findings import Finding, Level
+
+
+@dataclass(frozen=True, slots=True)
+class RuleView:
+    """A rule for people: `text` says in our words what must hold and why, in paragraphs; `source`
+    is the section of a document under `docs/`. `off` tells that the settings switch it off."""
+
+    name: str
+    family: str
+    level: Level
+    title: str
+    text: str
+    source: str
+    off: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FindingView:
+    """A finding, and where its request stands."""
+
+    finding: Finding
+    session_id: str
+    session_title: str
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class UndecidedView:
+    """A rule that a session's log cannot decide, and what would decide it. `key` is the first of
+    the `requests` where that is so; empty and 0 for the session as a whole."""
+
+    rule: str
+    needs: str
+    session_id: str
+    key: str
+    requests: int
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What the rules say of a session, of one of its requests, or of all sessions.
+
+    `rules_run` are the names of the rules that were asked and are not switched off; `rules` are all
+    that there are. A rule that was run, found nothing and is not undecided holds.
+    """
+
+    findings: tuple[FindingView, ...]
+    rules_run: tuple[str, ...]
+    undecided: tuple[UndecidedView, ...]
+    rules: tuple[RuleView, ...]
+    sessions: int = 1
+    rules_version: str = ""
+
+    def rule(self, name: str) -> RuleView | None:
+        """The rule with that name, if this program still has it."""
+        return next((rule for rule in self.rules if rule.name == name), None)

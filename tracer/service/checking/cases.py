@@ -1,0 +1,107 @@
+"""A session as a rule sees it, built from the store."""
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tracer.assemble.attempts import Grouped, group_attempts
+from tracer.checks import CheckedMessage, CheckedRequest, CheckedSession
+from tracer.service.anatomy import SessionAnatomy
+from tracer.service.checking.log import BuiltContexts, Snapshots, first_starts, log_events
+from tracer.service.checking.messages import SessionMessages, StoredBlock, shared_messages
+from tracer.service.logged import LoggedSections
+from tracer.service.requests import attempt_facts, is_side_call
+from tracer.store.checks import block_contents, session_facts
+from tracer.store.events import session_sections
+from tracer.store.prompts import session_nodes
+from tracer.store.reading import RequestRow, session_markers, session_requests
+from tracer.store.readings import stored_readings
+
+
+def checked_session(connection: sqlite3.Connection, row_id: int) -> CheckedSession:
+    """The session with that row id. Texts of all of its blocks are read, each once."""
+    facts = session_facts(connection, row_id)
+    return CheckedSession(
+        facts.session_id,
+        facts.agent,
+        tuple(_Builder(connection, row_id).requests()),
+        tuple(log_events(connection, row_id, facts.session_id)),
+    )
+
+
+class _Builder:
+    """Makes the requests of a session, in order."""
+
+    def __init__(self, connection: sqlite3.Connection, row_id: int) -> None:
+        self._rows = session_requests(connection, row_id)
+        self._grouped: dict[str, Grouped] = group_attempts([attempt_facts(r) for r in self._rows])
+        self._markers = session_markers(connection, row_id)
+        logged = LoggedSections(session_sections(connection, row_id))
+        self._anatomy = SessionAnatomy(connection, row_id, logged)
+        nodes = session_nodes(connection, row_id)
+        ids = {node[2] for node in nodes}
+        self._messages = SessionMessages(
+            nodes,
+            {i: StoredBlock(*found) for i, found in block_contents(connection, ids).items()},
+            {i: stored.reading for i, stored in stored_readings(connection, ids).items()},
+        )
+        self._built = BuiltContexts(logged)
+        self._snapshots = Snapshots(connection, row_id)
+        self._starts = first_starts(self._rows)
+        # Of each lane: the place of its last request with a prompt, and that prompt's messages.
+        self._last: dict[str, tuple[int | None, list[CheckedMessage]]] = {}
+
+    def requests(self) -> Sequence[CheckedRequest]:
+        """All requests by start time."""
+        return [self._request(seq, row) for seq, row in enumerate(self._rows, 1)]
+
+    def _request(self, seq: int, row: RequestRow) -> CheckedRequest:
+        side_call = is_side_call(row)
+        request = CheckedRequest(
+            key=row.key,
+            seq=seq,
+            request_id=row.request_id,
+            attempt=row.attempt,
+            turn_id=row.turn_id,
+            turn_number=self._grouped[row.key].turn_number,
+            query_source=row.query_source,
+            side_call=side_call,
+            lane=row.lane,
+            provider_id=row.provider_id,
+            model_id=row.model_id,
+            started_at_ms=row.started_at_ms,
+            status=row.status,
+            whole=row.observed == "full",
+            verified_from=row.verified_from,
+            message_count=row.message_count,
+            tools=(),
+            messages=(),
+            markers=tuple(self._markers.get(row.id, ())),
+            previous=None,
+            common=0,
+            built=None if side_call else self._built.at(row.started_at_ms),
+            usage=None
+            if side_call
+            else self._snapshots.before(row, self._starts.get(row.lane, ())),
+            head_proven=bool(row.system_from),
+        )
+        return request if row.node_id is None else self._with_prompt(request, row.node_id)
+
+    def _with_prompt(self, request: CheckedRequest, node_id: int) -> CheckedRequest:
+        messages, tools = self._messages.of(node_id)
+        found = self._anatomy.of(node_id, request.started_at_ms)
+        previous, before = self._last.get(request.lane, (None, []))
+        self._last[request.lane] = request.seq - 1, messages
+        return replace(
+            request,
+            tools=tools.blocks,
+            tools_known=tools.known,
+            messages=messages,
+            previous=previous,
+            common=shared_messages(before, messages),
+            variant=found.layout.variant.value,
+            mcs=found.verdict.state,
+            sections=found.sections,
+            reminders=found.reminders,
+            mcs_messages=found.mcs,
+        )

@@ -1,0 +1,184 @@
+"""Reading what rules found: what is stored, or, where that is out of date, what they find now."""
+
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+
+import msgspec
+
+from tracer.checks import all_rules
+from tracer.errors import NotFoundError
+from tracer.model.check_views import CheckReport, FindingView, RuleView, UndecidedView
+from tracer.model.findings import Finding, Level
+from tracer.service.cached import RevisionCache
+from tracer.service.checking.keeping import check_session, evidence_json, is_checked, rules_version
+from tracer.store.checks import (
+    AskedRow,
+    FoundRow,
+    all_session_rows,
+    asked_rows,
+    found_rows,
+    request_row_ids,
+    session_facts,
+    session_title,
+)
+from tracer.store.reading import request_session, session_row_id
+from tracer.store.verdicts import request_numbers
+
+KEPT_SESSIONS = 6
+
+_decode = msgspec.json.Decoder(tuple[tuple[str, str], ...]).decode
+
+
+def rule_views(off: Iterable[str] = ()) -> tuple[RuleView, ...]:
+    """Every rule, by name."""
+    return tuple(
+        RuleView(r.name, r.family, r.level, r.title, r.text, r.source, r.name in off)
+        for r in all_rules()
+    )
+
+
+class _Rows:
+    """What is known of one session's checks, as rows."""
+
+    def __init__(self, found: Sequence[FoundRow], asked: Sequence[AskedRow]) -> None:
+        self.found = found
+        self.asked = asked
+
+
+class CheckReader:
+    """Reads the checks of one database. Safe in threads."""
+
+    def __init__(self, off: frozenset[str] = frozenset()) -> None:
+        self.off = off
+        self._rows: RevisionCache[_Rows] = RevisionCache(KEPT_SESSIONS)
+        self._everything: RevisionCache[CheckReport] = RevisionCache(1)
+        self._reports: RevisionCache[CheckReport] = RevisionCache(KEPT_SESSIONS)
+
+    def session(self, connection: sqlite3.Connection, row_id: int) -> CheckReport:
+        """What the rules say of one session."""
+        return self._reports.get(
+            connection, row_id, lambda: self._report(connection, [self._of(connection, row_id)])
+        )
+
+    def everything(self, connection: sqlite3.Connection) -> CheckReport:
+        """What the rules say of all sessions, the one last active first."""
+        return self._everything.get(connection, "all", lambda: self._of_all(connection))
+
+    def _of_all(self, connection: sqlite3.Connection) -> CheckReport:
+        """Most sessions are stored as they are; the others are checked one by one."""
+        ids = all_session_rows(connection)
+        stale = [row_id for row_id in ids if not is_checked(connection, row_id)]
+        found: dict[int, list[FoundRow]] = {}
+        asked: dict[int, list[AskedRow]] = {}
+        for row in found_rows(connection):
+            found.setdefault(row.session_row, []).append(row)
+        for other in asked_rows(connection):
+            asked.setdefault(other.session_row, []).append(other)
+        for row_id in stale:
+            now = self._of(connection, row_id)
+            found[row_id], asked[row_id] = list(now.found), list(now.asked)
+        return self._report(
+            connection, [_Rows(found.get(i, []), asked.get(i, [])) for i in ids], len(ids)
+        )
+
+    def _of(self, connection: sqlite3.Connection, row_id: int) -> _Rows:
+        if is_checked(connection, row_id):
+            return _Rows(found_rows(connection, row_id), asked_rows(connection, row_id))
+        return self._rows.get(connection, row_id, lambda: _fresh(connection, row_id))
+
+    def _report(
+        self, connection: sqlite3.Connection, sessions: Sequence[_Rows], count: int = 1
+    ) -> CheckReport:
+        found = [row for rows in sessions for row in rows.found if row.rule not in self.off]
+        asked = [row for rows in sessions for row in rows.asked if row.rule not in self.off]
+        numbers = request_numbers(connection, {row.session_row for row in found}) if found else {}
+        return CheckReport(
+            findings=tuple(_finding(row, numbers) for row in found),
+            rules_run=tuple(sorted({row.rule for row in asked})),
+            undecided=tuple(
+                UndecidedView(row.rule, row.needs, row.session_id, row.key, row.requests)
+                for row in asked
+                if row.needs
+            ),
+            rules=rule_views(self.off),
+            sessions=count,
+            rules_version=rules_version(),
+        )
+
+
+def _finding(row: FoundRow, numbers: Mapping[int, int]) -> FindingView:
+    found = Finding(
+        row.rule,
+        Level(row.level),
+        row.key,
+        row.message,
+        row.message_index,
+        _decode(row.evidence_json),
+    )
+    return FindingView(found, row.session_id, row.session_title, numbers[row.request_row])
+
+
+def _fresh(connection: sqlite3.Connection, row_id: int) -> _Rows:
+    """What the rules find now, in the form of what is stored. Nothing is written."""
+    session = session_facts(connection, row_id).session_id
+    title, ids = session_title(connection, row_id), request_row_ids(connection, row_id)
+    checked = check_session(connection, row_id)
+    found = [
+        FoundRow(
+            f.rule, f.level.value, f.key, f.message, f.message_index, evidence_json(f), row_id,
+            session, title, ids[f.key],
+        )
+        for f in checked.findings
+    ]  # fmt: skip
+    asked = [AskedRow(name, "", "", 0, row_id, session) for name in checked.rules_run]
+    asked += [
+        AskedRow(u.rule, u.needs, u.key, u.requests, row_id, session) for u in checked.undecided
+    ]
+    return _Rows(found, asked)
+
+
+class ChecksOfService:
+    """The use cases about rules, for a service that can read."""
+
+    _checks: CheckReader
+    _read: Callable[[], AbstractContextManager[sqlite3.Connection]]
+
+    def check(self, session_id: str = "") -> CheckReport:
+        """What the rules say of a session, or of all of them. Raises NotFoundError."""
+        with self._read() as connection:
+            if not session_id:
+                return self._checks.everything(connection)
+            row_id = session_row_id(connection, session_id)
+            if row_id is None:
+                raise NotFoundError(
+                    f"There is no session {session_id!r} in this database. `tracer sessions` lists "
+                    "them."
+                )
+            return self._checks.session(connection, row_id)
+
+    def check_request(self, key: str) -> CheckReport:
+        """What the rules found at one request, and which its session's log cannot decide. Raises
+        NotFoundError."""
+        with self._read() as connection:
+            place = request_session(connection, key)
+            if place is None:
+                raise NotFoundError(f"There is no request {key!r} in this database.")
+            report = self._checks.session(connection, place[0])
+        return of_request(report, key)
+
+    def rules(self) -> tuple[RuleView, ...]:
+        """Every rule, by name; those that the settings switch off are marked."""
+        return rule_views(self._checks.off)
+
+
+def of_request(report: CheckReport, key: str) -> CheckReport:
+    """A session's report with the findings of one of its requests only."""
+    findings = tuple(_at(report.findings, key))
+    return CheckReport(
+        findings, report.rules_run, report.undecided, report.rules, 1, report.rules_version
+    )
+
+
+def _at(findings: Iterable[FindingView], key: str) -> Iterator[FindingView]:
+    return (view for view in findings if view.finding.key == key)
