@@ -73,6 +73,7 @@ def a_session(session_id: str = "sess_demo") -> SessionSummary:
         missed_tokens=0,
         avoidable_tokens=41_216,
         rebilled_tokens=41_216,
+        findings=2,
         corrected_rate=0.97,
     )
 
