@@ -19,9 +19,9 @@ def judged(
     *,
     promptless: bool = False,
 ) -> IngestResult:
-    """Give the verdicts that are missing after a round, and check by the agents' rules; the round's result with their number. Of
-    sessions without prompts those of one second's work where the round read something, or all of
-    them: `promptless`."""
+    """Give the verdicts that are missing after a round, and check by the agents' rules; the round's
+    result with the number of verdicts. Of sessions without prompts, verdicts of one second's work
+    where the round read something, or all of them: `promptless`."""
     began = time.monotonic()
     given = 0
     problems: list[str] = []
