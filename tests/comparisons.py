@@ -21,6 +21,7 @@ from tracer.model.compare_views import (
 from tracer.model.prompt import Part, Prompt, Tier
 from tracer.model.views import RequestSummary
 from tracer.service import Service
+from tracer.service.baselines import Baseline
 from tracer.service.comparing import Compared, KnownPrompt, hunks_of, make_compared
 
 _PARTS = {Tier.TOOLS: Part.TOOLS, Tier.SYSTEM: Part.SYSTEM, Tier.MESSAGES: Part.HISTORY}
@@ -81,7 +82,7 @@ def a_comparison(
         )
         for request, prompt in (a, b)
     ]
-    return make_compared(sides[0], sides[1], baseline_key)
+    return make_compared(sides[0], sides[1], Baseline(baseline_key))
 
 
 class ComparingFake(Service):

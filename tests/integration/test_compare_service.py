@@ -14,6 +14,7 @@ from tracer.model.compare_views import ComparisonView, HunksAsked
 from tracer.model.comparison import Line, Op, Relation
 from tracer.model.prompt import Prompt
 from tracer.service import Service
+from tracer.service import ingest as ingest_and_judge
 from tracer.service.comparing import KEPT_DIFFS, LARGE_CHARS, hunks_of
 from tracer.service.comparing_words import counts_words, headline, prefix_words, where_words
 
@@ -26,7 +27,8 @@ MCS_OFF = "sess_7ed5f5de-6b72-412b-af03-0d158c0b73b4"
 def service(tmp_path_factory: pytest.TempPathFactory) -> Service:
     """The long windowed session, and one story twice: with mid-conversation messages or not."""
     path = tmp_path_factory.mktemp("compare") / "x.db"
-    ingest(path, *(SAMPLES / name for name in ("windowed-long", "mcs-on", "mcs-off")))
+    names = ("windowed-long", "mcs-on", "mcs-off")
+    ingest_and_judge(path, [str(SAMPLES / name) for name in names], count_tokens=False)
     return Service(path)
 
 
@@ -60,10 +62,29 @@ def test_a_switched_model_is_one_line_of_the_environment(service: Service) -> No
 def test_an_edit_that_no_record_shows_is_not_claimed_to_be_equal(service: Service) -> None:
     """AGENTS.md was edited before request 42, whose record begins at message 22."""
     view = compared(service, 41, 42)
-    assert headline(view) == "As far as the logs show, B is A and 2 blocks more."
-    assert "carried" in {limit.code for limit in view.limits}
+    assert headline(view) == (
+        "As far as the logs show, B is A and 2 blocks more. But the verdict on B found an edit in "
+        "message 3, which the logs do not show here."
+    )
+    codes = [limit.code for limit in view.limits]
+    assert codes[0] == "hidden-edit" and "carried" in codes
+    assert view.limits[0].key == view.b.request.key
+    assert "An instruction file changed" in view.limits[0].detail
     hidden = [made for made in view.changes if not made.change.verified]
     assert [made.change.label for made in hidden] == ["messages 3 to 21"]
+    late = compared(service, 40, 50)
+    assert [edit.seq for edit in late.hidden_edits] == [42]
+    assert "the verdict on request 42 found an edit in message 3" in headline(late)
+    assert not compared(service, 43, 50).hidden_edits, "both texts are from before the edit"
+    assert not compared(service, 20, 41).hidden_edits
+
+
+def test_a_change_of_carried_text_is_not_dated_to_one_request(service: Service) -> None:
+    """Request 62 carries over the text that request 32 was the last to show."""
+    view = compared(service, 62, 64)
+    (limit,) = (limit for limit in view.limits if limit.code == "carried-changes")
+    assert limit.title == "1 changed block not proven on both sides"
+    assert "may have come at any request between" in limit.detail
 
 
 def test_after_a_compaction_the_edit_and_the_removed_history_are_seen(service: Service) -> None:
@@ -104,13 +125,31 @@ def test_the_changes_lead_from_one_stored_prompt_to_the_other(service: Service) 
         assert apply(hashes[0], view.comparison) == hashes[1]
 
 
-def test_the_default_baseline_is_the_one_of_the_request_page(service: Service) -> None:
-    for seq in (1, 2, 3, 30, 31, 63, 64):
-        own = key(service, LONG, seq)
-        assert service.baseline(own) == service.request(own, block_limit=0).baseline_key
-    assert service.baseline(key(service, LONG, 2)) == ""
+def test_the_default_baseline_is_the_one_of_the_verdict(service: Service) -> None:
+    for session in (LONG, MCS_ON):
+        for request in service.requests(session):
+            verdict = service.explain(request.key).verdict
+            own = service.request(request.key, block_limit=0).baseline_key
+            assert service.baseline(request.key) == own
+            if verdict.baseline_key and service.request(verdict.baseline_key).block_total:
+                assert own == verdict.baseline_key
+                view = service.compare(own, request.key)
+                assert view.baseline_reason == verdict.baseline_reason != ""
+    view = compared(service, 5, 31)
+    assert view.baseline_key == service.explain(view.b.request.key).verdict.baseline_key
+    assert service.baseline(key(service, LONG, 1)) == ""
+
+
+def test_without_a_verdict_the_baseline_is_the_request_before_it_in_its_lane(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "x.db"
+    ingest(path, SAMPLES / "windowed-long")
+    service = Service(path)
     view = compared(service, 5, 31)
     assert view.baseline_key == key(service, LONG, 30)
+    assert view.baseline_reason.startswith("the request before it in the same lane; no verdict")
+    assert service.baseline(key(service, LONG, 2)) == ""
 
 
 def test_a_side_knows_its_neighbours(service: Service) -> None:

@@ -58,6 +58,8 @@ def print_comparison(
     """Print what came of a comparison: the answer, where the two part, then every change."""
     _print_side("A", view.a)
     _print_side("B", view.b)
+    if view.baseline_key == view.a.request.key:
+        click.echo(visible(f"A is the baseline of B: {view.baseline_reason}"))
     click.echo()
     click.echo(emphasis(visible(headline(view))))
     if view.comparison is not None:

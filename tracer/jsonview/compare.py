@@ -16,6 +16,8 @@ def comparison_json(view: ComparisonView, inside: Iterable[HunksView]) -> JsonOb
         "schema": SCHEMA,
         "a": view.a.request.key,
         "b": view.b.request.key,
+        "baseline": known(view.baseline_key),
+        "baseline_reason": known(view.baseline_reason),
         "relation": None if found is None else str(found.relation),
         "common": None if found is None else _common(found.common),
         "common_at_most": None if found is None else _common(found.common_at_most),
@@ -47,7 +49,12 @@ def comparison_json(view: ComparisonView, inside: Iterable[HunksView]) -> JsonOb
             "shift_messages": found.hidden.shift_messages,
         },
         "limits": [
-            {"code": limit.code, "title": limit.title, "detail": limit.detail}
+            {
+                "code": limit.code,
+                "title": limit.title,
+                "detail": limit.detail,
+                "key": known(limit.key),
+            }
             for limit in view.limits
         ],
     }

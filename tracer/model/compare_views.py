@@ -94,11 +94,24 @@ class DivergenceView:
 
 
 @dataclass(frozen=True, slots=True)
+class HiddenEdit:
+    """An edit that the verdict on a request (`key`, number `seq`) found in a message of which the
+    record shows nothing; `one_line` is the verdict's."""
+
+    key: str
+    seq: int
+    message_index: int
+    one_line: str
+
+
+@dataclass(frozen=True, slots=True)
 class ComparisonView:
     """Two requests compared. `comparison` is None where the log of either holds no prompt.
 
     `limits` says in words what the logs do not show and what that blocks. `baseline_key` is the
-    request that B is compared with unless told otherwise, empty where there is none.
+    request that B is compared with unless told otherwise, empty where there is none, and
+    `baseline_reason` says why it was chosen. `hidden_edits` stand between A and B, and neither of
+    their texts shows them.
     """
 
     a: ComparedSide
@@ -108,6 +121,8 @@ class ComparisonView:
     changes: tuple[ChangeView, ...]
     limits: tuple[Evidence, ...]
     baseline_key: str = ""
+    baseline_reason: str = ""
+    hidden_edits: tuple[HiddenEdit, ...] = ()
 
     def blocks_by_op(self) -> dict[Op, int]:
         """How many blocks each operation met."""

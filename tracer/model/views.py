@@ -294,11 +294,13 @@ class ContextUsageView:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What the log did not tell, in words: `title` names it, `detail` says what that blocks."""
+    """What the log did not tell, in words: `title` names it, `detail` says what that blocks. `key`
+    is a request whose verdict tells more, if there is one."""
 
     code: str
     title: str
     detail: str
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)

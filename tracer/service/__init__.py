@@ -286,8 +286,9 @@ class Service(ChecksOfService):
         return detail.blocks[0]
 
     def baseline(self, key: str) -> str:
-        """The key of the request that this one is compared with unless told otherwise: the one
-        before it in its lane; empty where there is none. Raises NotFoundError."""
+        """The key of the request that this one is compared with unless told otherwise: the one that
+        its verdict is judged against, or else the one before it in its lane; empty where there is
+        none. Raises NotFoundError."""
         with self._read() as connection:
             return self._comparer.baseline(connection, key)
 

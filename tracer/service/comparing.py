@@ -18,17 +18,19 @@ from tracer.model.compare_views import (
     ComparedSide,
     ComparisonView,
     DivergenceView,
+    HiddenEdit,
     HunksAsked,
     HunksView,
     RequestChoice,
 )
 from tracer.model.comparison import Change, Comparison, Divergence, FieldChange, Line, Op
 from tracer.model.prompt import Kind, Part, PlacedBlock, Prompt, Tier
+from tracer.service.baselines import NO_BASELINE, Baseline, baseline_for, hidden_edits
 from tracer.service.cached import RevisionCache
 from tracer.service.comparing_limits import limits_of
 from tracer.service.detail import facts_of
 from tracer.service.loading import LoadedPrompt, load_prompts
-from tracer.service.requests import SessionData, baseline_of, is_side_call, load_session, summarise
+from tracer.service.requests import SessionData, is_side_call, load_session, summarise
 from tracer.service.sessions import summaries
 from tracer.store.reading import RequestRow, request_session
 
@@ -89,8 +91,7 @@ class Comparer:
         """The key of what a request is compared with; empty where there is none. Raises
         NotFoundError."""
         found = self._find(connection, key)
-        row = baseline_of(found.data, found.seq)
-        return row.key if row else ""
+        return baseline_for(connection, found.data, found.seq).key
 
     def _load(self, connection: sqlite3.Connection, a_key: str, b_key: str) -> Compared:
         found = [self._find(connection, key) for key in (a_key, b_key)]
@@ -103,10 +104,16 @@ class Comparer:
             _side(place, loaded, session.title or session.session_id, session.requests)
             for place, loaded, session in zip(found, (a, b), sessions, strict=True)
         ]
-        baseline = baseline_of(found[1].data, found[1].seq)
         known = [KnownPrompt(p.prompt, [Part(row.part) for row in p.rows]) for p in (a, b)]
+        edits = [
+            {edit.key: edit for edit in hidden_edits(connection, p.row_id, p.data, p.seq)}
+            for p in found
+        ]
         return make_compared(
-            (sides[0], known[0]), (sides[1], known[1]), baseline.key if baseline else ""
+            (sides[0], known[0]),
+            (sides[1], known[1]),
+            baseline_for(connection, found[1].data, found[1].seq),
+            tuple(edit for key, edit in edits[1].items() if key not in edits[0]),
         )
 
     def _find(self, connection: sqlite3.Connection, key: str) -> "_Place":
@@ -165,10 +172,13 @@ def _side(place: _Place, loaded: LoadedPrompt, title: str, requests: int) -> Com
 
 
 def make_compared(
-    a: tuple[ComparedSide, KnownPrompt], b: tuple[ComparedSide, KnownPrompt], baseline_key: str
+    a: tuple[ComparedSide, KnownPrompt],
+    b: tuple[ComparedSide, KnownPrompt],
+    baseline: Baseline = NO_BASELINE,
+    edits: tuple[HiddenEdit, ...] = (),
 ) -> Compared:
     """Two loaded prompts compared. Where either has no block nothing is: a prompt that was not
-    logged is not an empty one."""
+    logged is not an empty one. `edits` stand between the two and show in neither text."""
     (side_a, loaded_a), (side_b, loaded_b) = a, b
     known = bool(side_a.blocks and side_b.blocks)
     comparison = compare(loaded_a.prompt, loaded_b.prompt) if known else None
@@ -179,8 +189,10 @@ def make_compared(
         comparison=comparison,
         divergence=None,
         changes=changes,
-        limits=limits_of(side_a, side_b, comparison),
-        baseline_key=baseline_key,
+        limits=limits_of(side_a, side_b, comparison, edits),
+        baseline_key=baseline.key,
+        baseline_reason=baseline.reason,
+        hidden_edits=edits,
     )
     made = Compared(view, loaded_a, loaded_b)
     return replace(made, view=replace(view, divergence=_divergence(made)))

@@ -1,6 +1,8 @@
 """What the logs of two requests do not show, in words, and what that blocks in comparing them."""
 
-from tracer.model.compare_views import ComparedSide
+from collections.abc import Sequence
+
+from tracer.model.compare_views import ComparedSide, HiddenEdit
 from tracer.model.comparison import Comparison, Hidden, Op
 from tracer.model.views import Evidence
 
@@ -8,13 +10,18 @@ _LABELS_SHOWN = 3
 
 
 def limits_of(
-    a: ComparedSide, b: ComparedSide, comparison: Comparison | None
+    a: ComparedSide,
+    b: ComparedSide,
+    comparison: Comparison | None,
+    edits: Sequence[HiddenEdit] = (),
 ) -> tuple[Evidence, ...]:
     """The limits of a comparison, most important first; empty where everything is known."""
     found = [*_no_prompt(a, "A"), *_no_prompt(b, "B")]
     if comparison is not None:
+        found += map(_edit, edits)
         found += _hidden(comparison)
         found += _carried(comparison)
+        found += _carried_changes(comparison)
     asked = [f"{s.request.model_id}, {s.request.provider_id}" for s in (a, b)]
     if asked[0] != asked[1]:
         found.append(
@@ -112,6 +119,34 @@ def _carried(comparison: Comparison) -> list[Evidence]:
             "taken over from earlier records. An edit there would not be seen here.",
         )
     ]
+
+
+def _carried_changes(comparison: Comparison) -> list[Evidence]:
+    """Blocks that differ, of which one text is taken over from other records."""
+    made = [c for c in comparison.changes if c.op is Op.CHANGED and not c.verified]
+    if not made:
+        return []
+    labels = ", ".join(change.label for change in made[:_LABELS_SHOWN])
+    more = ", and more" if len(made) > _LABELS_SHOWN else ""
+    return [
+        Evidence(
+            "carried-changes",
+            f"{_count(len(made), 'changed block')} not proven on both sides",
+            f"{labels}{more}: one of the two texts is taken over from an earlier record, so the "
+            "change may have come at any request between that record and the other text.",
+        )
+    ]
+
+
+def _edit(edit: HiddenEdit) -> Evidence:
+    return Evidence(
+        "hidden-edit",
+        f"An edit of message {edit.message_index:,} is not in these texts",
+        f"The verdict on request {edit.seq:,} found it: {edit.one_line} The record shows only the "
+        "end of that prompt, so B's text here is from before the edit. "
+        f"`tracer explain {edit.key}` says how it is known.",
+        edit.key,
+    )
 
 
 def _count(count: int, noun: str) -> str:

@@ -61,6 +61,13 @@ def headline(view: ComparisonView) -> str:
     if view.divergence is not None:
         return how_they_part(view, view.divergence)
     whole = _relation_words(found)
+    if view.hidden_edits:
+        edit = view.hidden_edits[-1]
+        on = "B" if edit.key == view.b.request.key else f"request {edit.seq:,}"
+        return (
+            f"As far as the logs show, {whole.removesuffix('.')}. But the verdict on {on} found an "
+            f"edit in message {edit.message_index:,}, which the logs do not show here."
+        )
     doubtful = found.hidden is not None or not all(c.verified for c in found.changes)
     return f"As far as the logs show, {whole}" if doubtful else whole[0].upper() + whole[1:]
 

@@ -11,12 +11,13 @@ from tracer.model.prompt import Kind, Part, Tier
 from tracer.model.source import SourceRef
 from tracer.model.views import RequestDetail, RequestSummary, SessionSummary
 from tracer.service.anatomy_detail import Sizes, build_anatomy
+from tracer.service.baselines import baseline_for
 from tracer.service.blocks import Around, block_views, map_runs, prompt_parts
 from tracer.service.evidence import evidence_of
 from tracer.service.facts import PromptFacts
 from tracer.service.joined import ContextReport, context_report, log_lines
 from tracer.service.loaded import LoadedSession
-from tracer.service.requests import SessionData, baseline_of, reminder_source
+from tracer.service.requests import SessionData, reminder_source
 from tracer.store.prompts import BlockRow, block_texts, chain_ids, prompt_blocks, response_blocks
 from tracer.store.reading import RequestRow, request_places, request_texts
 
@@ -139,8 +140,9 @@ def facts_of(blocks: Sequence[BlockRow]) -> PromptFacts:
 def _baseline(
     connection: sqlite3.Connection, data: SessionData, seq: int, blocks: Sequence[BlockRow]
 ) -> tuple[str, int | None]:
-    """The request before this one in its lane, and how many leading blocks they share."""
-    other = baseline_of(data, seq)
+    """The request that this one is compared with, and how many leading blocks they share."""
+    key = baseline_for(connection, data, seq).key
+    other = next((row for row in data.rows if row.key == key), None)
     if other is None or other.node_id is None:
         return "", None
     theirs = set(chain_ids(connection, other.node_id))

@@ -9,6 +9,7 @@ from starlette.routing import Route
 
 from tracer.errors import NotFoundError, UsageError
 from tracer.model.compare_views import ComparisonView
+from tracer.model.views import Evidence
 from tracer.service import Service
 from web.compare_head import Head, Pick, make_head, make_pick
 from web.compare_outline import Group, outline
@@ -19,7 +20,7 @@ from web.hunks import LineRow, unified_rows
 from web.layout.compare_map import CompareMap, compare_map
 from web.params import whole_number
 from web.rendering import Chrome, Crumb, chrome, render, service_of
-from web.urls import SessionState
+from web.urls import SessionState, request_url
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ class ComparePage:
     parted_href: str
     groups: tuple[Group, ...]
     page: RowPage
+    limits: tuple[tuple[Evidence, str], ...] = ()
+    """What the logs do not show, each with the address of a verdict that tells more, if any."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,7 @@ def _page(
         else state.to(parted.change_index, shown),
         groups=outline(view, state, shown),
         page=rows,
+        limits=tuple((one, request_url(one.key) if one.key else "") for one in view.limits),
     )  # fmt: skip
 
 

@@ -49,7 +49,8 @@ def command(
 ) -> None:
     """Compare the prompts of the requests A and B, block by block.
 
-    With one request it is compared with its baseline: the request before it in its lane. A and B
+    With one request it is compared with its baseline: the request that its
+    verdict is judged against, or else the one before it in its lane. A and B
     are keys or unique beginnings of them, or SESSION:NUMBER, as for `tracer show`.
 
     Changed words stand in [-...-] and {+...+}. `=` equal, `~` changed, `+` added, `-` removed,
