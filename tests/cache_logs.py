@@ -135,6 +135,12 @@ class CacheLog:
         line = event(name, at=round(at_s * 1000), sessionId=self.session)
         self.events.append(line | ({"message": message} if message else {}))
 
+    def through(self, endpoint: str, name: str, at_s: float) -> None:
+        """Add the line of the structured log that tells through which endpoint a request went."""
+        line = event("model.request.completed", at=round(at_s * 1000) + 500)
+        ids = {"requestId": name, "attempt": 1, "baseURL": endpoint}
+        self.events.append(line | {"sessionId": self.session, "context": ids})
+
     def files(self, folder: Path) -> list[Path]:
         """Write the files; their paths."""
         made = [write(folder / "rollout" / f"model-io-{self.session}.jsonl", *self.records)]

@@ -313,6 +313,33 @@ def test_a_window_that_slides_in_the_log_is_not_one_of_the_prompt(read: Read) ->
     assert results == [Result.FIRST] + [Result.HIT] * 7
 
 
+def through_a_gateway(direct_reads: bool) -> CacheLog:
+    """Four requests straight to the provider, then five through a gateway, all append-only."""
+    direct, gateway = "https://api.example.invalid", "http://gateway.example.invalid:4000"
+    log = CacheLog()
+    talk = [*START, *turns(3)]
+    for n in range(9):
+        talk += [user(f"Go on, {n}. " + prose(300, 40 * n))]
+        reads = None if n < 4 and direct_reads else 0
+        log.ask(f"r{n}", talk, at_s=20 * n, tools=TOOLS, read=reads)
+        log.through(direct if n < 4 else gateway, f"r{n}", 20 * n)
+    return log
+
+
+def test_only_what_goes_through_the_gateway_misses(read: Read) -> None:
+    db = read(through_a_gateway(direct_reads=True))
+    assert verdict_on(db, "r4").verdict.causes[0].code == "ENDPOINT_CHANGED"
+    cause = verdict_on(db, "r8").verdict.causes[0]
+    assert cause.code == "GATEWAY_REWRITE"
+    assert "http://gateway.example.invalid:4000: 0.0 % of the input read" in cause.evidence[0]
+    assert cause.evidence[1].startswith("others: ") and "(4 requests)" in cause.evidence[1]
+
+
+def test_a_gateway_is_not_blamed_where_direct_calls_miss_as_well(read: Read) -> None:
+    found = verdict_on(read(through_a_gateway(direct_reads=False)), "r8").verdict
+    assert "GATEWAY_REWRITE" not in {c.code for c in (*found.causes, *found.also)}
+
+
 def test_what_the_provider_says_stands_beside_the_verdict(read: Read) -> None:
     old, new = system("Version 1. " + SYSTEM["content"]), system("Version 2. " + SYSTEM["content"])
     reason = {"type": "system_changed", "cache_missed_input_tokens": 5_100}

@@ -102,7 +102,7 @@ def downgraded(agent: Agent) -> None:
         agent.work(calls=2, size="medium")
         agent.send(healthy())
     agent.ask()
-    agent.send(missed("TTL_DOWNGRADED", either=("TTL_EXPIRED",)), after_s=20 * 60)
+    agent.send(missed("TTL_DOWNGRADED"), after_s=20 * 60)
     agent.go_on()
 
 

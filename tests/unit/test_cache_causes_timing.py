@@ -110,8 +110,8 @@ def test_a_downgraded_lifetime_is_named() -> None:
         "a", 0, 60_000, 55_000, 5_000, markers=hour, write_5m_tokens=5_000, write_1h_tokens=0
     )
     verdict = judge(claude("b", 1_200, 61_000, 0, 61_000), before, appended(60_000, 61_000))
-    found = {c.code for c in (*verdict.causes, *verdict.also)}
-    assert {"TTL_EXPIRED", "TTL_DOWNGRADED"} <= found
+    assert verdict.causes[0].code == "TTL_DOWNGRADED", "the reason comes before the expiry"
+    assert "TTL_EXPIRED" in {c.code for c in verdict.also}
     quick = judge(claude("b", 60, 61_000, 0, 61_000), before, appended(60_000, 61_000))
     assert "TTL_DOWNGRADED" not in {c.code for c in (*quick.causes, *quick.also)}
 
@@ -408,8 +408,8 @@ def test_only_the_way_through_a_gateway_misses() -> None:
     here = [call(f"g{i}", i, 50_000, 0, endpoint=gateway) for i in range(3)]
     there = [call(f"d{i}", 20 + i, 50_000, 48_000, endpoint=direct, lane="x") for i in range(3)]
     now = call("b", 9, 61_000, 0, endpoint=gateway)
-    history = History(earlier=earlier(*here, common=50_000), others=tuple(there))
+    history = History(earlier=earlier(*here, common=50_000), elsewhere=tuple(there))
     found = judge(now, here[-1], appended(50_000, 61_000), history)
     assert found.causes[0].code == "GATEWAY_REWRITE"
-    alone = judge(now, here[-1], appended(50_000, 61_000), replace(history, others=()))
+    alone = judge(now, here[-1], appended(50_000, 61_000), replace(history, elsewhere=()))
     assert alone.causes[0].code != "GATEWAY_REWRITE"

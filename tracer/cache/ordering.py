@@ -16,6 +16,7 @@ def ordered_history(history: History) -> History:
         history,
         earlier=tuple(sorted(history.earlier, key=lambda e: e.facts.order)),
         others=tuple(sorted(history.others, key=lambda c: c.order)),
+        elsewhere=tuple(sorted(history.elsewhere, key=lambda c: c.order)),
         past=tuple(sorted(history.past, key=lambda p: (p.key, p.signals))),
         lane_reads=tuple(sorted(history.lane_reads)),
         events=tuple(sorted(history.events, key=lambda e: (e.at_ms or 0, e.kind, e.text))),

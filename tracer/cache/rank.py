@@ -22,6 +22,8 @@ _OFTEN = 2
 _WIDE = 2.5
 """How many times the usual error of a place is allowed where nothing else explains a miss."""
 _SCOPE = frozenset({"MODEL_CHANGED", "ENDPOINT_CHANGED"})
+_REASON_FOR = {"TTL_DOWNGRADED": "TTL_EXPIRED"}
+"""An entry that was written for too short a time expires: what it came from stands first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,11 +157,12 @@ def _with_history(finding: CauseFinding, case: Case) -> CauseFinding:
     return replace(finding, evidence=(*finding.evidence, note))
 
 
-def _key(finding: CauseFinding) -> tuple[int, int, int, str]:
+def _key(finding: CauseFinding) -> tuple[int, int, tuple[int, bool], str]:
     depth = finding.token_offset if finding.token_offset is not None else 0
     return (depth, _CERTAINTIES.index(finding.certainty), _order(finding), finding.code)
 
 
-def _order(finding: CauseFinding) -> int:
-    cause = cause_named(finding.code)
-    return cause.order if cause else 99
+def _order(finding: CauseFinding) -> tuple[int, bool]:
+    """The order of the rules; the reason for another cause stands right before that."""
+    cause = cause_named(_REASON_FOR.get(finding.code, finding.code))
+    return cause.order if cause else 99, finding.code not in _REASON_FOR

@@ -400,12 +400,14 @@ class History:
     """What surrounds a request. The order of the tuples does not matter.
 
     `earlier`: calls on the same cache that started before. `others`: calls of other lanes of the
-    same account or server near in time. `later` is the next call of the lane, `later_extends` says
-    that it carries this request's prompt unchanged. `lane_reads` are all reads of the lane.
+    same account or server near in time. `elsewhere`: earlier calls of the same model through
+    another endpoint. `later` is the next call of the lane, `later_extends` says that it carries
+    this request's prompt unchanged. `lane_reads` are all reads of the lane.
     """
 
     earlier: tuple[Earlier, ...] = ()
     others: tuple[CallFacts, ...] = ()
+    elsewhere: tuple[CallFacts, ...] = ()
     later: CallFacts | None = None
     later_extends: bool = False
     past: tuple[PastVerdict, ...] = ()

@@ -22,9 +22,9 @@ def detect(case: Case) -> CauseFinding | None:
     call = case.call
     if case.baseline is None or not call.endpoint or not case.append_only:
         return None
-    known = [
-        c for c in (*(e.facts for e in case.earlier), *case.history.others) if _billed(c, call)
-    ]
+    history = case.history
+    calls = (*(e.facts for e in case.earlier), *history.others, *history.elsewhere)
+    known = [c for c in {c.key: c for c in calls}.values() if _billed(c, call)]
     here = [c for c in (*known, call) if c.endpoint == call.endpoint]
     there = [c for c in known if c.endpoint and c.endpoint != call.endpoint]
     if len(here) < _FEW or len(there) < _FEW or _rate(here) > _BAD or _rate(there) < _GOOD:

@@ -245,6 +245,7 @@ class Judge:
         return History(
             earlier=tuple(same),
             others=tuple(between[-OTHER_EARLIER:]),
+            elsewhere=tuple(_elsewhere(facts, (*lane.calls, *others))[-OTHER_EARLIER:]),
             later=later.facts if later else None,
             later_extends=later is not None and self._extends(call, later),
             past=tuple(lane.past),
@@ -272,6 +273,7 @@ class Judge:
         known = (self._by_key[e.facts.key].stamp for e in history.earlier)
         parts += sorted(known)
         parts += sorted(self._by_key[c.key].stamp for c in history.others)
+        parts += sorted(self._by_key[c.key].stamp for c in history.elsewhere)
         parts.append(self._by_key[history.later.key].stamp if history.later else b"-")
         rest = (RULES_VERSION, history.later_extends, history.lane_reads, history.events)
         return digest(b"|".join((*parts, lane.past_hash, repr(rest).encode())))
@@ -319,6 +321,18 @@ def _read_all(call: CallFacts, baseline: CallFacts) -> bool:
 
 def _same_cache(call: CallFacts, other: CallFacts) -> bool:
     return not model_changed(call, other) and not endpoint_changed(call, other)
+
+
+def _elsewhere(call: CallFacts, calls: Sequence[Call]) -> list[CallFacts]:
+    """The calls that asked the same model through another endpoint, in order."""
+    if not call.endpoint:
+        return []
+    found = (
+        c.facts
+        for c in calls
+        if c.facts.endpoint not in ("", call.endpoint) and c.facts.model == call.model
+    )
+    return sorted(found, key=lambda facts: facts.order)
 
 
 def _next_answered(calls: tuple[Call, ...]) -> dict[str, Call]:
