@@ -5,6 +5,9 @@ from typing import NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.legs import one_by_one, put_together
+from tracer.anatomy.messages import BlockReading
+from tracer.anatomy.reminders import ReminderSpan
 from tracer.assemble.attempts import AttemptFacts, group_attempts
 from tracer.assemble.chains import (
     PARTS,
@@ -63,7 +66,7 @@ def trees(draw: st.DrawFn, max_nodes: int = 24) -> Tree:
 
 @given(trees())
 def test_sums_are_those_of_the_whole_path(tree: Tree) -> None:
-    for tip, sums in path_sums(tree.nodes).items():
+    for tip, sums in path_sums(one_by_one(tree.nodes)).items():
         whole = tree.path(tip)
         tokens = [tree.own[n.id][1] if n.bpe_tokens is None else n.bpe_tokens for n in whole]
         assert sums.depth == len(whole)
@@ -84,9 +87,76 @@ def test_sums_are_those_of_the_whole_path(tree: Tree) -> None:
         assert sums.whole is not hidden
 
 
+NOTE = BlockReading((ReminderSpan("todo_reminder", 18, 40),))
+TALK = (("user", 0), ("user", 1), ("assistant", 0), ("assistant", 1), ("tool", 0), ("tool", 1))
+
+
+@st.composite
+def talks(draw: st.DrawFn) -> tuple[list[ChainNode], dict[int, BlockReading]]:
+    """Prompts of messages that mostly say nothing, as they are stored: a block goes on with the
+    message of the one above, or begins the next one."""
+    nodes: list[ChainNode] = []
+    readings = {}
+    for id_ in range(1, draw(st.integers(1, 30)) + 1):
+        above = nodes[draw(st.sampled_from([-1, -1, -1, *range(len(nodes))]))] if nodes else None
+        role, inside = draw(st.sampled_from(TALK))
+        goes_on = bool(inside and above and above.role == role)
+        index, block = 0, 0
+        if above is not None and above.message_index is not None:
+            index = above.message_index + (not goes_on)
+            block = above.block_index + 1 if goes_on else 0
+        if draw(st.integers(0, 5)) == 0:
+            readings[100 + id_] = NOTE
+        size = draw(SIZES)
+        nodes.append(
+            ChainNode(
+                id_,
+                above.id if above else None,
+                100 + id_,
+                index,
+                block,
+                Part.HISTORY,
+                role,
+                (above.cum_chars if above else 0) + size,
+                (above.cum_estimate_tokens if above else 0) + size,
+                draw(st.none() | SIZES),
+            )
+        )
+    return nodes, readings
+
+
+@given(talks(), st.sets(st.integers(1, 30)))
+def test_plain_messages_can_be_put_together(
+    talk: tuple[list[ChainNode], dict[int, BlockReading]], tips: set[int]
+) -> None:
+    nodes, readings = talk
+    legs = one_by_one(nodes, readings)
+    plain = {leg.id for leg in legs if leg.plain}
+    children: dict[int | None, list[int]] = {}
+    for leg in legs:
+        children.setdefault(leg.parent_id, []).append(leg.id)
+    ends = tips | {i for i in plain if len(on := children.get(i, [])) != 1 or on[0] not in plain}
+    for node in nodes:  # the blocks before one that tells something, in its message
+        above = node
+        while node.id not in plain and above.block_index and above.parent_id:
+            above = nodes[above.parent_id - 1]
+            ends.add(above.id)
+    slow, fast = path_sums(legs, readings), path_sums(put_together(legs, ends), readings)
+    assert fast.keys() == {leg.id for leg in legs if leg.id in ends or leg.id not in plain}
+    for id_, here in fast.items():
+        there = slow[id_]
+        assert (here.depth, here.total_tokens, here.uncounted, here.roles) == (
+            there.depth, there.total_tokens, there.uncounted, there.roles,
+        )  # fmt: skip
+        assert (here.blocks, here.chars, here.tokens) == (there.blocks, there.chars, there.tokens)
+        assert (here.before, here.stand, unlink(here.marks)) == (
+            there.before, there.stand, unlink(there.marks),
+        )  # fmt: skip
+
+
 @given(trees(), st.lists(st.integers(0, 1_000), max_size=12))
 def test_the_walker_shares_what_two_whole_paths_share(tree: Tree, steps: list[int]) -> None:
-    walker = PathWalker(path_sums(tree.nodes))
+    walker = PathWalker(path_sums(one_by_one(tree.nodes)))
     before: list[ChainNode] = []
     for step in steps:
         now = tree.path(step % len(tree.nodes) + 1)

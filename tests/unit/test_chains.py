@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from tests.legs import one_by_one, put_together
 from tracer.anatomy.mcs import McsState, McsVerdict, verdict
 from tracer.anatomy.messages import BlockReading, Sort
 from tracer.anatomy.reminders import ReminderSpan
@@ -47,7 +48,7 @@ def nodes_of(*made: Made) -> list[ChainNode]:
 
 
 def sums_of(*made: Made) -> dict[int, Sums]:
-    return path_sums(nodes_of(*made))
+    return path_sums(one_by_one(nodes_of(*made)))
 
 
 def per_part(values: list[int]) -> dict[Part, int]:
@@ -128,7 +129,7 @@ READINGS = {106: NOTE, 108: BlockReading((ReminderSpan("runtime_mode", 0, 9),))}
 
 
 def test_tools_and_messages_that_say_something_are_listed_in_order() -> None:
-    sums = path_sums(nodes_of(*TOLD), READINGS)
+    sums = path_sums(one_by_one(nodes_of(*TOLD), READINGS), READINGS)
     assert unlink(sums[8].tools) == [101, 102]
     assert unlink(sums[5].marks) == []
     wrapped, system_text = unlink(sums[8].marks)
@@ -140,19 +141,20 @@ def test_tools_and_messages_that_say_something_are_listed_in_order() -> None:
 
 def test_a_message_is_taken_as_a_whole_wherever_it_ends() -> None:
     """One block of it is a tag pair; with the other beside it, it is what a user said."""
-    sums = path_sums(nodes_of(*TOLD), READINGS)
+    sums = path_sums(one_by_one(nodes_of(*TOLD), READINGS), READINGS)
     assert len(unlink(sums[6].marks)) == 1
     assert unlink(sums[7].marks) == []
     assert sums[7].before == sums[6].before == sums[5].stand
 
 
 def test_a_users_message_that_names_a_plugin_is_listed() -> None:
-    (mark,) = unlink(path_sums(nodes_of(*TOLD), {104: BlockReading()}, {104})[5].marks)
+    said = {104: BlockReading()}
+    (mark,) = unlink(path_sums(one_by_one(nodes_of(*TOLD), said), said, {104})[5].marks)
     assert (mark.message_index, mark.reading.sort, mark.reading.spans) == (1, Sort.USER, ())
 
 
 def test_the_fold_stands_where_a_walk_over_the_messages_ends() -> None:
-    sums = path_sums(nodes_of(*TOLD), READINGS)
+    sums = path_sums(one_by_one(nodes_of(*TOLD), READINGS), READINGS)
     assert verdict(sums[5].stand).state is McsState.UNDECIDABLE
     assert verdict(sums[8].stand) == McsVerdict(
         McsState.ON, "Message 4 is a system message behind the prefix.", 4
@@ -160,7 +162,7 @@ def test_the_fold_stands_where_a_walk_over_the_messages_ends() -> None:
 
 
 def test_the_head_ends_with_the_last_leading_system_message() -> None:
-    sums = path_sums(nodes_of(*TOLD), READINGS)
+    sums = path_sums(one_by_one(nodes_of(*TOLD), READINGS), READINGS)
     assert [sums[i].head for i in (2, 3, 8)] == [0, 3, 3]
     hidden = sums_of(Made(1, part=Part.GAP), Made(2, 1, Part.HISTORY, 1))
     assert (hidden[2].head, hidden[2].whole) == (GAP_AT_HEAD, False)
@@ -174,7 +176,7 @@ def test_a_gap_for_unknown_tools_hides_no_message() -> None:
 
 
 def test_lists_share_their_beginning() -> None:
-    sums = path_sums(nodes_of(*TOLD), READINGS)
+    sums = path_sums(one_by_one(nodes_of(*TOLD), READINGS), READINGS)
     assert sums[2].tools == Link(102, sums[1].tools)
     assert sums[8].tools is sums[2].tools
     assert sums[8].marks is not None and sums[8].marks.before is sums[6].marks
@@ -186,3 +188,24 @@ def test_the_walker_finds_the_deepest_shared_node() -> None:
     walker = PathWalker(sums_of(*tree))
     steps = [(4, None), (4, 4), (5, 2), (3, 2), (4, 3), (6, None), (2, None), (1, 1)]
     assert [(node, walker.step(node)) for node, _ in steps] == steps
+
+
+def test_a_leg_of_several_blocks_sums_up_as_its_blocks_do() -> None:
+    made = (
+        Made(1, None, Part.SYSTEM, 0, role="system"),
+        Made(2, 1, message=1),
+        Made(3, 2, message=2, role="assistant", tokens=None),
+        Made(4, 3, message=2, block=1, role="assistant"),
+        Made(5, 4, message=3, role="tool"),
+    )
+    legs = one_by_one(nodes_of(*made))
+    together = put_together(legs, {5})
+    assert [(leg.id, leg.parent_id, leg.plain) for leg in together] == [
+        (1, None, ""),
+        (5, 1, "uaAt"),
+    ]
+    slow, fast = path_sums(legs)[5], path_sums(together)[5]
+    assert fast.roles == slow.roles == {"system": 1, "user": 1, "assistant": 1, "tool": 1}
+    assert (fast.depth, fast.total_tokens, fast.uncounted) == (5, 49, 1)
+    assert (fast.blocks, fast.chars, fast.tokens) == (slow.blocks, slow.chars, slow.tokens)
+    assert (fast.before, fast.stand) == (slow.before, slow.stand)

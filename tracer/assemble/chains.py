@@ -1,8 +1,8 @@
-"""Sums along the prompts of a session, computed once for all of its nodes.
+"""Sums along the prompts of a session, computed once for all of them.
 
 A session's prompts are a tree: a request's prompt is the path from the root to its node. Sums and
-lists over a path are therefore extended from the parent's, and each node is visited once, however
-many requests carry it. Parents must come before their children.
+lists over a path are therefore extended from the parent's, and each leg of the tree is visited
+once, however many requests carry it. Parents must come before their children.
 
 So are the folds over the messages of a path: where the fold of `tracer.anatomy.mcs` stands, and the
 messages that say something (`tracer.assemble.marked`).
@@ -13,7 +13,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from tracer.anatomy.mcs import START
 from tracer.anatomy.messages import BlockReading
-from tracer.assemble.marked import GAP_AT_HEAD, MarkedMessage, MessageFold
+from tracer.assemble.marked import GAP_AT_HEAD, PLAIN_ROLES, MarkedMessage, MessageFold
 from tracer.model.prompt import Part
 
 PARTS = tuple(Part)
@@ -40,7 +40,7 @@ def unlink(link: Link[T] | None) -> list[T]:
 
 
 class ChainNode(NamedTuple):
-    """One node and what a timeline needs of its block. `bpe_tokens` is None where the block is not
+    """One node and what a verdict needs of its block. `bpe_tokens` is None where the block is not
     counted yet; `cum_*` are sums over the prefix that ends with the node."""
 
     id: int
@@ -53,6 +53,30 @@ class ChainNode(NamedTuple):
     cum_chars: int
     cum_estimate_tokens: int
     bpe_tokens: int | None
+
+
+class Leg(NamedTuple):
+    """A stretch of the tree: one node, or several plain ones that follow each other.
+
+    The columns up to `role` are those of its last node, `parent_id` is where it goes on from.
+    `depth` counts the blocks of the path that ends with it, `cum_chars` their characters. `tokens`
+    and `uncounted` are sums over the leg: BPE counts, the agent's estimate for blocks that are not
+    counted, and how many those are. `plain` has a letter a block, by PLAIN_ROLES, a capital for one
+    that goes on with a message; it is empty for one node that is not plain.
+    """
+
+    id: int
+    parent_id: int | None
+    block_id: int
+    message_index: int | None
+    block_index: int
+    part: str
+    role: str
+    depth: int
+    cum_chars: int
+    tokens: int
+    uncounted: int
+    plain: str = ""
 
 
 class Sums:
@@ -68,7 +92,6 @@ class Sums:
 
     __slots__ = (
         "_cum_chars",
-        "_cum_estimate",
         "_roles",
         "_values",
         "before",
@@ -79,12 +102,14 @@ class Sums:
         "parent_id",
         "stand",
         "tools",
+        "total_tokens",
         "uncounted",
         "whole",
     )
 
     def __init__(self, depth: int, values: list[int], roles: Sequence[str]) -> None:
         self.depth = depth
+        self.total_tokens = 0
         self.uncounted = 0
         self.tools: Link[int] | None = None
         self.marks: Link[MarkedMessage] | None = None
@@ -96,12 +121,18 @@ class Sums:
         self._values = values
         self._roles = roles
         self._cum_chars = 0
-        self._cum_estimate = 0
 
-    def below(self, parent_id: int | None, cum_chars: int, cum_estimate: int) -> "Sums":
-        """A copy for a node whose parent has these sums."""
-        here = Sums(self.depth + 1, self._values.copy(), self._roles)
-        here.uncounted = self.uncounted
+    def below(self, leg: Leg) -> "Sums":
+        """The sums of a leg that goes on from these, but for its message."""
+        parent_id, part, depth, cum_chars, tokens, uncounted = leg[1], leg[5], *leg[7:11]
+        values = self._values.copy()
+        at = _PART_AT[part]
+        values[at] += depth - self.depth
+        values[at + _N] += cum_chars - self._cum_chars
+        values[at + 2 * _N] += tokens
+        here = Sums(depth, values, self._roles)
+        here.total_tokens = self.total_tokens + tokens
+        here.uncounted = self.uncounted + uncounted
         here.tools = self.tools
         here.marks = self.marks
         here.stand = self.stand
@@ -109,7 +140,6 @@ class Sums:
         here.whole = self.whole
         here.parent_id = parent_id
         here._cum_chars = cum_chars
-        here._cum_estimate = cum_estimate
         return here
 
     @property
@@ -128,11 +158,6 @@ class Sums:
         return self._values[2 * _N : 3 * _N]
 
     @property
-    def total_tokens(self) -> int:
-        """Tokens of the whole path."""
-        return sum(self.tokens)
-
-    @property
     def roles(self) -> dict[str, int]:
         """Messages per role, in the order in which roles first appear in the session."""
         counts = zip(self._roles, self._values[3 * _N :], strict=False)
@@ -143,57 +168,63 @@ EMPTY = Sums(0, [0] * (3 * _N), ())
 
 
 def path_sums(
-    nodes: Sequence[ChainNode],
+    legs: Sequence[Leg],
     readings: Mapping[int, BlockReading] | None = None,
     plugins: Container[int] = (),
 ) -> dict[int, Sums]:
-    """The sums of each node's path, by node id.
+    """The sums of the path that ends with each leg, by the id of the leg.
 
     `readings` is what the texts of blocks say, by the blocks' row ids; `plugins` are those of the
     user's blocks that name a plugin.
 
-    One list copy a node; the lists of tools and marks share their beginnings.
+    One list copy a leg; the lists of tools and marks share their beginnings.
     """
-    roles: dict[str, int] = {}
-    for node in nodes:
-        roles.setdefault(node[6], len(roles))
-    names = tuple(roles)
-    root = Sums(0, [0] * (3 * _N + len(roles)), names)
+    begun = {key: _begun(*key) for key in dict.fromkeys((leg[11], leg[4], leg[6]) for leg in legs)}
+    roles = {
+        role: at for at, role in enumerate(dict.fromkeys(r for b in begun.values() for r in b))
+    }
+    root = Sums(0, [0] * (3 * _N + len(roles)), tuple(roles))
     sums: dict[int, Sums] = {}
-    fold = MessageFold(nodes, readings or {}, plugins)
-    for row in nodes:
-        id_, parent_id, block_id, message_index, block_index, part, role, chars, estimate, bpe = row
+    fold = MessageFold(legs, readings or {}, plugins)
+    for leg in legs:
+        parent_id, block_id, index, inside, part, role, plain = *leg[1:7], leg[11]
         above = root if parent_id is None else sums[parent_id]
-        here = sums[id_] = above.below(parent_id, chars, estimate)
-        at = _PART_AT[part]
-        values = here._values
-        values[at] += 1
-        values[at + _N] += chars - above._cum_chars
-        values[at + 2 * _N] += (estimate - above._cum_estimate) if bpe is None else bpe
-        if message_index is not None:
-            if block_index == 0 and role:
-                values[3 * _N + roles[role]] += 1
-            _add_message(fold, row, above, here)
-        if part == "tools" or (message_index is None and part == "gap"):
+        here = sums[leg[0]] = above.below(leg)
+        if index is not None:
+            for name, count in begun[plain, inside, role].items():
+                here._values[3 * _N + roles[name]] += count
+            _add_messages(fold, leg, above, here)
+        if part == "tools" or (index is None and part == "gap"):
             here.tools = Link(block_id, above.tools)
-        if bpe is None and part != "gap":
-            here.uncounted += 1
     return sums
 
 
-def _add_message(fold: MessageFold, row: ChainNode, above: Sums, here: Sums) -> None:
-    """Take the message to which a node belongs as if it ended there."""
-    begins = row[4] == 0
-    before = here.before = above.stand if begins else above.before
+def _begun(plain: str, block_index: int, role: str) -> dict[str, int]:
+    """How many messages of each role begin in a leg."""
+    if plain:
+        counts = {name: plain.count(letter) for name, letter in PLAIN_ROLES.items()}
+        return {name: count for name, count in counts.items() if count}
+    return {role: 1} if role and block_index == 0 else {}
+
+
+def _add_messages(fold: MessageFold, leg: Leg, above: Sums, here: Sums) -> None:
+    """Take the message in which a leg ends as if it ended there."""
+    part, plain = leg[5], leg[11]
+    begins = plain[0].islower() if plain else leg[4] == 0
+    before = above.stand if begins else above.before
     marks = here.marks_before = above.marks if begins else above.marks_before
-    here.stand, marked = fold.after(row, before, above.depth)
+    if plain:
+        here.before, here.stand = fold.after_plain(plain, before)
+        here.marks = marks
+        return
+    here.before = before
+    here.stand, marked = fold.after(leg, before, above.depth)
     if marked is not None:
         marks = Link(marked._replace(steps=above.roles.get("assistant", 0)), marks)
     here.marks = marks
-    part = row[5]
     if part == "system":
         if above.head != GAP_AT_HEAD:
-            here.head = row[0]
+            here.head = leg[0]
     elif part == "gap":
         here.whole = False
         if before is START:

@@ -1,8 +1,8 @@
-"""The fold over the messages of all prompts of a session at once: each node is looked at once.
+"""The fold over the messages of all prompts of a session at once: each leg is looked at once.
 
-A node ends a message only for the prompts that go on with another message there, so each is taken
-as the end of one, and starts again from where the fold stood before the message. Nearly all of them
-are plain: what follows from such a message is remembered, and costs one look.
+A leg ends a message only for the prompts that go on with another message there, so each is taken
+as the end of one, and starts again from where the fold stood before the message. Nearly all
+messages are plain: what follows from a run of them is remembered, and costs one look.
 """
 
 from collections.abc import Container, Mapping, Sequence
@@ -12,7 +12,12 @@ from tracer.anatomy.mcs import Stand, step
 from tracer.anatomy.messages import BlockReading, MessageReading, Sort, message_of, sort_of
 
 GAP_AT_HEAD = -1
+PLAIN_ROLES = {"user": "u", "assistant": "a", "tool": "t"}
+"""The roles of plain blocks, with their letters: blocks of the conversation whose texts say nothing
+(of the model, whatever they say), and which are no later block of a user's message, as that is read
+as a whole."""
 _NOTHING = BlockReading()
+_PLAIN_SORTS = {letter: sort_of(role, (_NOTHING,)) for role, letter in PLAIN_ROLES.items()}
 
 
 class MarkedMessage(NamedTuple):
@@ -30,25 +35,42 @@ class MarkedMessage(NamedTuple):
 
 
 class MessageFold:
-    """Where the fold stands behind each node. `nodes` are rows of `tracer.assemble.chains`."""
+    """Where the fold stands behind each leg. `legs` are those of `tracer.assemble.chains`."""
 
     def __init__(
         self,
-        nodes: Sequence[tuple[Any, ...]],
+        legs: Sequence[tuple[Any, ...]],
         readings: Mapping[int, BlockReading],
         plugins: Container[int],
     ) -> None:
-        self._nodes = nodes
+        self._legs = legs
         self._readings = readings
         self._plugins = plugins
         self._stands: dict[Stand, Stand] = {}
         self._steps: dict[tuple[int, str, str], Stand] = {}
+        self._runs: dict[tuple[int, str], tuple[Stand, Stand]] = {}
         self._rows: dict[int, tuple[Any, ...]] = {}
+
+    def after_plain(self, letters: str, before: Stand) -> tuple[Stand, Stand]:
+        """Where the fold stands before the last message of a run of plain blocks, and behind it;
+        `letters` as in a leg, `before` is where it stood before the first message."""
+        key = (id(before), letters)
+        found = self._runs.get(key)
+        if found is None:
+            behind = before
+            for at, letter in enumerate(letters):
+                if not at or letter.islower():
+                    before = behind
+                    reading = MessageReading(_PLAIN_SORTS[letter.lower()])
+                    behind = self._one(step(before, reading, 0))
+            found = self._runs[key] = before, behind
+        return found
 
     def after(
         self, row: tuple[Any, ...], before: Stand, above_depth: int
     ) -> tuple[Stand, MarkedMessage | None]:
-        """Where the fold stands behind the message that ends with a node, and what it says.
+        """Where the fold stands behind the message that ends with a leg of one node, and what it
+        says.
 
         `before` is where it stood before the message; `above_depth` the blocks before the node's.
         """
@@ -90,7 +112,7 @@ class MessageFold:
         """The blocks of a message as far as this node."""
         found = [row[2]]
         while row[4] and row[1] is not None:
-            self._rows = self._rows or {node[0]: node for node in self._nodes}
+            self._rows = self._rows or {node[0]: node for node in self._legs}
             above = self._rows[row[1]]
             if above[3] != row[3]:
                 break

@@ -35,12 +35,13 @@ from tracer.anatomy.prompt import (
     with_plugins,
 )
 from tracer.anatomy.settle import settle
-from tracer.assemble.chains import ChainNode, Link, Sums, path_sums, unlink
+from tracer.assemble.chains import Leg, Link, Sums, path_sums, unlink
 from tracer.assemble.marked import GAP_AT_HEAD, MarkedMessage
 from tracer.model.prompt import Block, Kind, Part, PlacedBlock, Tier
 from tracer.service.logged import LoggedSections
-from tracer.store.prompts import blocks_with_text, session_nodes, tool_names
+from tracer.store.prompts import blocks_with_text, tool_names
 from tracer.store.readings import StoredReading, stored_readings
+from tracer.store.session_paths import session_legs
 
 Settled: TypeAlias = tuple[ReadMessage, Spans]
 _STEP = ReadMessage(-1, (), MessageReading(Sort.ASSISTANT), START)
@@ -117,16 +118,16 @@ class SessionAnatomy:
 
     def __init__(self, connection: sqlite3.Connection, row_id: int, logged: LoggedSections) -> None:
         logged.read_texts(connection)
-        nodes = session_nodes(connection, row_id)
-        readings = stored_readings(connection, {node[2] for node in nodes})
+        legs = session_legs(connection, row_id)
+        readings = stored_readings(connection, {leg[2] for leg in legs})
         self.sums = path_sums(
-            nodes,
+            legs,
             {i: stored.reading for i, stored in readings.items()},
             {i for i, stored in readings.items() if stored.plugins},
         )
-        self._tools = tool_names(connection, sorted({n[2] for n in nodes if n[5] == Part.TOOLS}))
-        self._blocks = blocks_with_text(connection, sorted(_telling(nodes, readings)))
-        self._nodes: dict[int, ChainNode] = {node[0]: node for node in nodes}
+        self._tools = tool_names(connection, sorted({n[2] for n in legs if n[5] == Part.TOOLS}))
+        self._blocks = blocks_with_text(connection, sorted(_telling(legs, readings)))
+        self._legs: dict[int, Leg] = {leg[0]: leg for leg in legs}
         self._logged = logged
         self._verdicts: dict[int, McsVerdict] = {}
         self._tool_lists: dict[int, tuple[tuple[str, ...], Request]] = {}
@@ -203,16 +204,16 @@ class SessionAnatomy:
             return _Head(layout_of_messages([unknown]), (), {})
         blocks: dict[int, list[PlacedBlock]] = {}
         first_index: dict[int, int] = {}
-        node = self._nodes.get(head)
+        node = self._legs.get(head)
         while node is not None and node[5] == Part.SYSTEM:
             node_id, above, block_id, index, block_index = node[:5]
             if index is None:  # not a message: nothing can be said of its place
-                node = None if above is None else self._nodes[above]
+                node = None if above is None else self._legs[above]
                 continue
             first_index[index] = self.sums[node_id].depth - 1
             placed = _placed(index, block_index, self._blocks[block_id])
             blocks.setdefault(index, []).insert(0, placed)
-            node = None if above is None else self._nodes[above]
+            node = None if above is None else self._legs[above]
         messages = [
             ReadMessage(index, tuple(own), MessageReading(Sort.SYSTEM), START)
             for index, own in sorted(blocks.items())
@@ -284,10 +285,10 @@ class SessionAnatomy:
         )
 
 
-def _telling(nodes: Sequence[ChainNode], readings: Mapping[int, StoredReading]) -> set[int]:
+def _telling(legs: Sequence[Leg], readings: Mapping[int, StoredReading]) -> set[int]:
     """The blocks whose text is needed: of the prefix, and of messages that say something."""
     telling = {i for i, stored in readings.items() if stored.reading.spans or stored.plugins}
-    return telling | {node[2] for node in nodes if node[5] in (Part.SYSTEM, Part.MCS)}
+    return telling | {leg[2] for leg in legs if leg[5] in (Part.SYSTEM, Part.MCS)}
 
 
 def _placed(message_index: int, block_index: int, block: Block) -> PlacedBlock:
