@@ -114,15 +114,17 @@ def chrome(
     )
 
 
+def html_of(page: Page) -> str:
+    """The page's template with the page's fields."""
+    context = {field.name: getattr(page, field.name) for field in fields(cast(Any, page))}
+    return _SURROGATES.sub("\ufffd", environment().get_template(page.template).render(context))
+
+
 def render(
     request: Request, page: Page, status_code: int = 200, headers: dict[str, str] | None = None
 ) -> HTMLResponse:
     """The page as HTML. A theme named in the address is remembered in a cookie."""
-    context = {field.name: getattr(page, field.name) for field in fields(cast(Any, page))}
-    html = environment().get_template(page.template).render(context)
-    response = HTMLResponse(
-        _SURROGATES.sub("\ufffd", html), status_code=status_code, headers=headers
-    )
+    response = HTMLResponse(html_of(page), status_code=status_code, headers=headers)
     if request.query_params.get("theme") in THEMES:
         response.set_cookie(
             _THEME_COOKIE, _theme(request), max_age=_YEAR_S, httponly=True, samesite="strict"

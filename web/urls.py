@@ -104,6 +104,12 @@ def replay_url(session_id: str, key: str = "", *, message: int | None = None) ->
     return f"/sessions/{segment(session_id)}/replay{query}{anchor}"
 
 
+def verdict_data_url(key: str, against: str = "", form: str = "") -> str:
+    """A verdict as JSON, or in the form `.md` as Markdown."""
+    query = "?" + urlencode({"against": against}, errors="surrogatepass") if against else ""
+    return f"/data/requests/{segment(key)}/verdict{form}{query}"
+
+
 def misses_url(session_id: str = "", code: str = "", offset: int = 0) -> str:
     """The ranking of misses, of a session or of all, of one cause or of all, from a row on."""
     pairs = [(n, v) for n, v in (("session", session_id), ("cause", code)) if v]

@@ -13,7 +13,7 @@ from web.filters import num
 from web.hunks import LineRow, unified_rows
 from web.layout.prompt_map import MapPiece
 from web.layout.read_marks import Billed, ReadMarks, read_marks
-from web.urls import compare_url, request_url
+from web.urls import compare_url, request_url, verdict_data_url
 from web.verdict_words import heading
 
 MOST_LINES = 24
@@ -62,6 +62,8 @@ class Callout:
     baseline_href: str
     compare_href: str
     default_href: str
+    data_href: str
+    markdown_href: str
 
     @property
     def sentence(self) -> str:
@@ -118,6 +120,8 @@ def make_callout(service: Service, key: str, against: str = "") -> Callout | NoC
         baseline_href=request_url(base.key) if base else "",
         compare_href=compare_url(base.key, key, block) if base else "",
         default_href=request_url(key) + "#verdict" if view.chosen else "",
+        data_href=verdict_data_url(key, against),
+        markdown_href=verdict_data_url(key, against, ".md"),
     )
 
 

@@ -18,11 +18,11 @@ from tests.verdict_factories import (
     no_misses,
     some_misses,
 )
-from tracer.cli.output import json_text
 from tracer.jsonview.anatomy import presence_json
 from tracer.jsonview.checks import check_json
 from tracer.jsonview.compare import comparison_json
 from tracer.jsonview.core import doctor_json, ingest_json, sessions_json, sources_json
+from tracer.jsonview.encoding import json_text
 from tracer.jsonview.request import detail_json, requests_json
 from tracer.jsonview.verdict import explain_json, misses_json
 from tracer.model.compare_views import ChangeView, HunksAsked, HunksView

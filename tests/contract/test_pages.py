@@ -44,7 +44,7 @@ def test_a_page_module_has_routes_with_plain_handlers(module: ModuleType) -> Non
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda m: m.__name__)
 def test_a_page_module_has_frozen_contexts_with_templates(module: ModuleType) -> None:
-    assert contexts(module)
+    assert contexts(module) or all(route.path.startswith("/data/") for route in module.ROUTES)
     for context in contexts(module):
         assert environment().get_template(context.template).name == context.template
         with pytest.raises(FrozenInstanceError):

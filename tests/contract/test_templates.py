@@ -24,14 +24,15 @@ FORBIDDEN = {
     "evaluated htmx": r"hx-on|hx-vals\s*=\s*.js:|javascript:",
     "foreign address": r"(?:href|src)\s*=\s*.(?:https?:)?//",
 }
+MODULES = [f"web.pages.{info.name}" for info in iter_modules(pages.__path__)] + ["web.export"]
 CONTEXTS = [
     value
-    for info in iter_modules(pages.__path__)
-    for value in vars(import_module(f"web.pages.{info.name}")).values()
+    for name in MODULES
+    for value in vars(import_module(name)).values()
     if inspect.isclass(value)
     and is_dataclass(value)
     and hasattr(value, "template")
-    and value.__module__ == f"web.pages.{info.name}"
+    and value.__module__ == name
 ]
 
 

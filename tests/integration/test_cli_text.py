@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from tracer.cli.output import json_text, print_json
+from tracer.cli.output import print_json
 from tracer.cli.progress import ProgressLine, describe
 from tracer.cli.table import Column, render
 from tracer.cli.text import byte_size, clip, display_width, duration, moment, number, pad, visible
+from tracer.jsonview.encoding import json_text
 from tracer.model.views import Progress
 
 

@@ -1,8 +1,6 @@
 """What commands print: JSON for programs, calm text for people."""
 
-import json
 import os
-import re
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
@@ -10,20 +8,8 @@ from collections.abc import Iterable, Sequence
 import click
 
 from tracer.cli.table import Column, render
-from tracer.cli.text import UNSAFE, visible
-
-_TO_ESCAPE = re.compile(f"[{UNSAFE}]")
-
-
-def json_text(value: object, *, one_line: bool = False) -> str:
-    """`value` as JSON with non-ASCII text unescaped, safe to show on a terminal.
-
-    Control characters, direction overrides and lone surrogates are written as `\\uXXXX`: the same
-    value for every JSON reader.
-    """
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=None if one_line else 2)
-    # Line feeds of the indentation are the only control characters outside of strings.
-    return _TO_ESCAPE.sub(lambda m: "\n" if m.group() == "\n" else f"\\u{ord(m.group()):04x}", text)
+from tracer.cli.text import visible
+from tracer.jsonview.encoding import json_text
 
 
 def print_json(value: object, *, one_line: bool = False) -> None:

@@ -9,14 +9,10 @@ import re
 import unicodedata
 
 from tracer.jsonview.core import utc
+from tracer.jsonview.encoding import UNSAFE
 
 UNKNOWN = "-"
 
-# C0, DEL, C1; direction marks, embeddings, overrides and isolates; line separators; the byte
-# order mark; lone surrogates.
-UNSAFE = (
-    "\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff"
-)
 _UNSAFE = re.compile(f"[{UNSAFE}]")
 
 

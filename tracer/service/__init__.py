@@ -21,6 +21,7 @@ from tracer.model.compare_views import (
     HunksView,
 )
 from tracer.model.doctor_views import DoctorReport
+from tracer.model.new_blocks import RequestAdditions
 from tracer.model.session_list import ANY_SESSION, SessionChoices, SessionFilter
 from tracer.model.story import SessionStory
 from tracer.model.verdict_views import Misses, VerdictView
@@ -35,6 +36,7 @@ from tracer.model.views import (
     SourceView,
     Timeline,
 )
+from tracer.service.additions import session_additions
 from tracer.service.cached import RevisionCache
 from tracer.service.checking.keeping import FollowedChecks
 from tracer.service.checking.reader import CheckReader, ChecksOfService
@@ -277,6 +279,13 @@ class Service(ChecksOfService):
                 text=text,
                 anatomy=anatomy,
             )
+
+    def additions(self, session_id: str, *, texts: bool = False) -> tuple[RequestAdditions, ...]:
+        """What each request of a session added to the prompts before it, by start time: every
+        stored block once. Raises NotFoundError."""
+        with self._read() as connection:
+            row_id = _session_row(connection, session_id)
+            return tuple(session_additions(connection, row_id, texts=texts))
 
     def block(self, key: str, index: int) -> BlockView:
         """One block of a request's prompt, with its text. Raises NotFoundError."""

@@ -166,6 +166,17 @@ def prompt_blocks(connection: sqlite3.Connection, node_id: int) -> list[BlockRow
     return [BlockRow(*row) for row in rows]
 
 
+def session_block_rows(connection: sqlite3.Connection, nodes: Sequence[int]) -> dict[int, BlockRow]:
+    """The blocks of nodes, by node id."""
+    rows = connection.execute(
+        f"SELECT {_BLOCK_COLUMNS} FROM json_each(?1) j JOIN nodes n ON n.id = j.value "
+        "JOIN blocks b ON b.id = n.block_id "
+        "LEFT JOIN block_tokens t ON t.block_id = b.id AND t.counter = ?2",
+        (json.dumps(nodes), DEFAULT_ENCODING),
+    )
+    return {row[0]: BlockRow(*row) for row in rows}
+
+
 def chain_ids(connection: sqlite3.Connection, node_id: int) -> list[int]:
     """The node ids of a prompt, first block first."""
     rows = connection.execute(f"{_UP} SELECT id FROM up", (node_id,)).fetchall()

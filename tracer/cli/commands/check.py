@@ -9,7 +9,6 @@ import click
 from tracer.cli.exits import ExitCode
 from tracer.cli.options import config_option, db_option, json_option, open_service, utf8
 from tracer.cli.output import print_heading, print_json, print_table
-from tracer.cli.resolve import key_of, session_id_of
 from tracer.cli.table import Column
 from tracer.cli.text import plural
 from tracer.errors import NotFoundError
@@ -17,6 +16,7 @@ from tracer.jsonview.checks import check_json
 from tracer.model.check_views import CheckReport, FindingView, UndecidedView
 from tracer.model.findings import Level
 from tracer.service import Service
+from tracer.service.naming import key_of, session_id_of
 from tracer.service.settings import named_rules
 
 NEVER = "never"

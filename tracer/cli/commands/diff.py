@@ -7,11 +7,11 @@ import click
 from tracer.cli import diffview
 from tracer.cli.options import db_option, json_option, open_service, utf8
 from tracer.cli.output import print_json
-from tracer.cli.resolve import key_of
 from tracer.errors import UsageError
 from tracer.jsonview.compare import comparison_json
 from tracer.model.compare_views import CONTEXT_LINES, PAGE_HUNKS, HunksAsked
 from tracer.service import Service
+from tracer.service.naming import key_of
 
 MOST_HUNKS = 1_000_000
 

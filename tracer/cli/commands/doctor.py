@@ -8,11 +8,11 @@ import click
 from tracer import service
 from tracer.cli.options import db_option, db_path_or_default, json_option, root_option
 from tracer.cli.output import emphasis, print_heading, print_json, print_table
-from tracer.cli.resolve import session_id_of
 from tracer.cli.table import Column
 from tracer.cli.text import UNKNOWN, byte_size, number, visible
 from tracer.jsonview.core import doctor_json
 from tracer.model.doctor_views import DoctorFinding, DoctorReport, SessionEvidence
+from tracer.service.naming import session_id_of
 
 _FILE_COLUMNS = (Column("format"), Column("size", right=True), Column("file"))
 _SESSION_COLUMNS = (

@@ -7,8 +7,10 @@ import click
 from tracer.cli.explainview import print_verdict
 from tracer.cli.options import db_option, json_option, open_service, prices_option, utf8
 from tracer.cli.output import print_json
-from tracer.cli.resolve import key_of
+from tracer.cli.text import visible
 from tracer.jsonview.verdict import explain_json
+from tracer.service.naming import key_of
+from tracer.service.verdict_markdown import verdict_markdown
 
 
 @click.command("explain")
@@ -20,11 +22,17 @@ from tracer.jsonview.verdict import explain_json
     metavar="KEY",
     help="Compare with this request of the session instead of the usual baseline.",
 )
+@click.option("--markdown", is_flag=True, help="Print it as Markdown, to paste into a bug report.")
 @prices_option
 @db_option
 @json_option
 def command(
-    key: str, against: str, prices: Path | None, db_path: Path | None, as_json: bool
+    key: str,
+    against: str,
+    markdown: bool,
+    prices: Path | None,
+    db_path: Path | None,
+    as_json: bool,
 ) -> None:
     """Explain the cache of request KEY: what it could have read, what it read, and why.
 
@@ -35,5 +43,7 @@ def command(
     view = service.explain(key_of(service, key), baseline)
     if as_json:
         print_json(explain_json(view))
+    elif markdown:
+        click.echo(visible(verdict_markdown(view), keep_lines=True), nl=False)
     else:
         print_verdict(view)

@@ -8,12 +8,12 @@ from tracer.cache import all_causes
 from tracer.cli.exits import ExitCode
 from tracer.cli.options import db_option, json_option, open_service, utf8
 from tracer.cli.output import print_heading, print_json, print_table
-from tracer.cli.resolve import session_id_of
 from tracer.cli.table import Column
 from tracer.cli.text import moment, number, plural
 from tracer.errors import UsageError
 from tracer.jsonview.verdict import misses_json
 from tracer.model.verdict_views import CauseTotal, Misses, MissView
+from tracer.service.naming import session_id_of
 
 _CAUSES = (
     Column("cause"),

@@ -6,11 +6,11 @@ import click
 
 from tracer.cli.options import db_option, json_option, open_service, utf8
 from tracer.cli.output import print_json, print_table
-from tracer.cli.resolve import session_id_of
 from tracer.cli.table import Column
 from tracer.cli.text import UNKNOWN, duration, moment, number
 from tracer.jsonview.request import requests_json
 from tracer.model.views import RequestSummary
+from tracer.service.naming import session_id_of
 
 _COLUMNS = (
     Column("no.", right=True),

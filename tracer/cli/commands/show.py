@@ -7,8 +7,8 @@ import click
 from tracer.cli import showview
 from tracer.cli.options import db_option, json_option, open_service, utf8
 from tracer.cli.output import print_json
-from tracer.cli.resolve import request_of
 from tracer.jsonview.request import detail_json
+from tracer.service.naming import request_of
 
 BLOCKS_SHOWN_TO_PEOPLE = 200
 

@@ -1,4 +1,4 @@
-"""What a user may type for a session or a request."""
+"""What a user may type for a session or a request: ids, keys, SESSION:NUMBER, or how they begin."""
 
 from collections.abc import Sequence
 

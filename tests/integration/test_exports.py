@@ -1,0 +1,147 @@
+"""What leaves the product: files that open from disk, JSON of the pages, Markdown for reports."""
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from starlette.testclient import TestClient
+
+from tests.contract.test_json_contract import PAGE, Page
+from tracer import service
+from tracer.cli import main
+from tracer.service import Service
+from web.app import create_app
+
+SAMPLES = Path(__file__).parents[2] / "sample-logs" / "zcode"
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A session with reminders and one with a miss."""
+    db = tmp_path_factory.mktemp("exports") / "x.db"
+    paths = [str(SAMPLES / name) for name in ("mcs-off", "windowed-long")]
+    service.ingest(db, paths, count_tokens=False)
+    return db
+
+
+class Document(HTMLParser):
+    """Ids, references and texts of a file."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.references: list[str] = []
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        for name, value in attrs:
+            self.attributes.add(name)
+            if name == "id":
+                self.ids.append(value or "")
+            if name == "href":
+                self.references.append(value or "")
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["export", *arguments])
+
+
+def session_of(db: Path, at: int) -> str:
+    return Service(db).sessions().sessions[at].session_id
+
+
+def written(db: Path, out: Path, *names: str) -> str:
+    result = run(*names, "--db", str(db), "--out", str(out))
+    assert result.exit_code == 0, result.output
+    return out.read_text(encoding="utf-8")
+
+
+def test_a_session_is_one_file_without_a_server(database: Path, tmp_path: Path) -> None:
+    session = session_of(database, 0)
+    html = written(database, tmp_path / "s.html", session)
+    found = Document(html)
+    assert len(found.ids) == len(set(found.ids)), "an id stands there twice"
+    assert all(href.startswith("#") for href in found.references)
+    missing = {h[1:] for h in found.references} - set(found.ids)
+    assert missing == set()
+    assert not found.tags & {"script", "form", "input", "iframe", "link"}
+    assert not any(name.startswith(("hx-", "on")) for name in found.attributes)
+    for request in Service(database).requests(session):
+        assert f"r{request.seq}" in found.ids
+
+
+def test_every_text_of_the_prompts_is_in_it_once(database: Path, tmp_path: Path) -> None:
+    session = session_of(database, 0)
+    html = written(database, tmp_path / "s.html", session)
+    additions = Service(database).additions(session, texts=True)
+    assert sum(len(a.blocks) for a in additions) == html.count('<details class="was"')
+    first = next(a for a in additions if a.blocks)
+    last = [a for a in additions if a.total is not None][-1]
+    assert first.kept == 0 and last.kept + len(last.blocks) == last.total
+    bare = run(session, "--no-texts", "--db", str(database)).output
+    assert '<pre class="prompt"' not in bare
+
+
+def test_the_policy_of_a_file_allows_its_own_style_and_nothing_else(
+    database: Path, tmp_path: Path
+) -> None:
+    html = written(database, tmp_path / "s.html", session_of(database, 0))
+    policy = re.search(r'Content-Security-Policy" content="([^"]+)"', html)
+    assert policy is not None
+    assert "default-src &#39;none&#39;" in policy[1] and "style-src &#39;sha256-" in policy[1]
+
+
+def test_a_comparison_is_one_file_with_every_change(database: Path, tmp_path: Path) -> None:
+    session = session_of(database, 1)
+    html = written(database, tmp_path / "c.html", f"{session}:2", f"{session}:3")
+    view = Service(database).compare(*(Service(database).requests(session)[n].key for n in (1, 2)))
+    changed = [c.index for c in view.changes if c.change.op.value != "equal"]
+    assert changed
+    assert html.count('class="change op-') >= len(changed)
+    assert 'href="/' not in html
+
+
+def test_a_file_that_cannot_be_made_leaves_none_behind(database: Path, tmp_path: Path) -> None:
+    out = tmp_path / "s.html"
+    assert run("sess_nobody", "--db", str(database), "--out", str(out)).exit_code != 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_json_of_every_page_is_that_of_the_commands(database: Path) -> None:
+    app = TestClient(create_app(Service(database)), base_url="http://127.0.0.1")
+    session = session_of(database, 1)
+    keys = [request.key for request in Service(database).requests(session)]
+    page = Page(PAGE.read_text(encoding="utf-8"))
+    for address, command in (
+        ("/data/", "sessions"),
+        (f"/data/requests/{keys[2]}", "show"),
+        (f"/data/requests/{keys[2]}?text=1", "show"),
+        (f"/data/requests/{keys[2]}/verdict", "explain"),
+        (f"/data/compare/{keys[1]}/{keys[2]}", "diff"),
+        (f"/data/misses?session={session}", "misses"),
+        ("/data/sources", "sources"),
+    ):
+        answer = app.get(address)
+        assert answer.status_code == 200, address
+        assert answer.headers["content-type"] == "application/json"
+        assert list(page.problems(json.loads(answer.text), command)) == []
+    whole = app.get(f"/data/sessions/{session}").json()
+    assert len(whole["requests"]) == len(keys)
+    assert whole["presence"]["lanes"]
+
+
+def test_a_verdict_can_be_pasted_into_a_report(database: Path) -> None:
+    app = TestClient(create_app(Service(database)), base_url="http://127.0.0.1")
+    miss = Service(database).misses().misses[0]
+    text = app.get(f"/data/requests/{miss.key}/verdict.md").text
+    assert text.startswith("### ")
+    assert f"request {miss.seq}" in text.splitlines()[0]
+    assert miss.brief.code in text
+    page = app.get(f"/requests/{miss.key}").text
+    assert f"/data/requests/{miss.key}/verdict.md" in page

@@ -1,0 +1,104 @@
+"""The JSON of every page, and a verdict as Markdown: the address of the page behind `/data`.
+
+What stands there is what the commands print with `--json` (docs/json.md).
+"""
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from tracer.jsonview.anatomy import presence_json
+from tracer.jsonview.compare import comparison_json
+from tracer.jsonview.core import JsonObject, session_json, sessions_json, sources_json
+from tracer.jsonview.encoding import json_text
+from tracer.jsonview.request import detail_json, request_json
+from tracer.jsonview.verdict import explain_json, misses_json
+from tracer.model.compare_views import CONTEXT_LINES, PAGE_HUNKS, HunksAsked
+from tracer.model.comparison import Op
+from tracer.service.verdict_markdown import verdict_markdown
+from web.params import whole_number
+from web.rendering import service_of
+
+PAGE_ROWS = 100
+
+
+def _json(value: JsonObject) -> Response:
+    return Response(json_text(value), media_type="application/json")
+
+
+def sessions(request: Request) -> Response:
+    """`tracer sessions --json`."""
+    offset, limit = whole_number(request, "offset"), whole_number(request, "limit", least=1)
+    text = request.query_params.get("q", "")
+    page = service_of(request).sessions(text, limit=limit or PAGE_ROWS, offset=offset or 0)
+    return _json(sessions_json(page))
+
+
+def session(request: Request) -> Response:
+    """The session, its requests and its presence matrix in one object."""
+    service, session_id = service_of(request), request.path_params["session_id"]
+    found = service.session(session_id)
+    return _json(
+        {
+            **session_json(found),
+            "requests": [request_json(r) for r in service.requests(session_id)],
+            "presence": presence_json(service.presence(session_id)),
+        }
+    )
+
+
+def one_request(request: Request) -> Response:
+    """`tracer show --json`; with `text=1` the texts of its blocks."""
+    texts = request.query_params.get("text", "") not in ("", "0")
+    detail = service_of(request).request(request.path_params["key"], block_limit=None, text=texts)
+    return _json(detail_json(detail, with_text=texts))
+
+
+def verdict(request: Request) -> Response:
+    """`tracer explain --json`; `against` names another baseline."""
+    against = request.query_params.get("against", "")
+    return _json(explain_json(service_of(request).explain(request.path_params["key"], against)))
+
+
+def verdict_as_markdown(request: Request) -> Response:
+    """The verdict as Markdown, to be pasted into a bug report."""
+    against = request.query_params.get("against", "")
+    view = service_of(request).explain(request.path_params["key"], against)
+    return PlainTextResponse(verdict_markdown(view))
+
+
+def compare(request: Request) -> Response:
+    """`tracer diff --json`."""
+    service, keys = service_of(request), request.path_params
+    view = service.compare(keys["a"], keys["b"])
+    asked = HunksAsked(0, PAGE_HUNKS, CONTEXT_LINES)
+    shown = {c.index: asked for c in view.changes if c.change.op is not Op.EQUAL}
+    inside = service.many_hunks(keys["a"], keys["b"], shown)
+    return _json(comparison_json(view, inside))
+
+
+def misses(request: Request) -> Response:
+    """`tracer misses --json`."""
+    asked = request.query_params
+    session_id, offset = asked.get("session", ""), whole_number(request, "offset") or 0
+    found = service_of(request).misses(
+        session_id, code=asked.get("cause", ""), limit=PAGE_ROWS, offset=offset
+    )
+    return _json(misses_json(found, session_id, None))
+
+
+def sources(request: Request) -> Response:
+    """`tracer sources --json`."""
+    return _json(sources_json(service_of(request).sources()))
+
+
+ROUTES = (
+    Route("/data/", sessions, name="data.sessions"),
+    Route("/data/requests/{key:path}/verdict.md", verdict_as_markdown, name="data.markdown"),
+    Route("/data/requests/{key:path}/verdict", verdict, name="data.verdict"),
+    Route("/data/requests/{key:path}", one_request, name="data.request"),
+    Route("/data/sessions/{session_id:path}", session, name="data.session"),
+    Route("/data/compare/{a}/{b}", compare, name="data.compare"),
+    Route("/data/misses", misses, name="data.misses"),
+    Route("/data/sources", sources, name="data.sources"),
+)
