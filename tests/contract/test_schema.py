@@ -26,6 +26,7 @@ GROWING = frozenset(
     | {"response_blocks", "request_sources", "context_sections", "context_usage", "params"}
     | {"usage_rows", "turn_rows", "tool_rows", "messages", "parts", "session_records", "todos"}
     | {"verdicts", "findings"}
+    | {"layout_texts", "note_nodes", "request_layouts", "message_places"}
 )
 STEPS = [step.name for step in migrations.pending(Database(memory=True))]
 

@@ -20,7 +20,7 @@ class Skeleton:
 
     def sniff(self, head: bytes) -> float:
         """By content alone: a file's name is no evidence."""
-        return 0.9 if any(b'"example"' in line for line in sniff_lines(head)) else 0.0
+        return 0.9 if any(b'"example-log"' in line for line in sniff_lines(head)) else 0.0
 
     def parse(self, line: bytes) -> Event | Skipped:
         """One line, one event, or the reason why not."""

@@ -183,10 +183,11 @@ def parse_tools(raw: bytes) -> tuple[Message, ...]:
     value = decode(raw)
     if not isinstance(value, list):
         raise ValueError("the tools are not a list")
-    return tuple(_tool(item) for item in value)
+    return tuple(tool_of(item) for item in value)
 
 
-def _tool(item: Any) -> Message:
+def tool_of(item: Any) -> Message:
+    """The schema of one tool and the markers on it."""
     name = ""
     body = item
     if isinstance(item, dict):

@@ -21,6 +21,7 @@ from tracer.assemble.usage_joins import (
     usage_facts,
 )
 from tracer.hashing import digest
+from tracer.ingest.traces import put_trace_together
 from tracer.model.events import Status
 from tracer.model.usage import Usage
 from tracer.store.joined import (
@@ -71,6 +72,7 @@ def join_sessions(writer: Writer) -> int:
 
 def _join_session(connection: sqlite3.Connection, row_id: int, session_id: str) -> None:
     describe_session(connection, row_id, session_id)
+    put_trace_together(connection, row_id)
     usage = stored_usage(connection, row_id, session_id)
     requests = known_requests(connection, row_id)
     own = [r for r in requests if not r.from_log & FROM_DATABASE]

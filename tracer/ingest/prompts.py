@@ -16,8 +16,10 @@ from hashlib import sha256
 from typing import TypeAlias
 
 from tracer.assemble.windows import KEPT_LISTS, Carry, Windows
+from tracer.ingest.outlines import Known, Outliner
 from tracer.model.events import ModelCall, RawItem, WindowKind
 from tracer.model.prompt import Block, Kind, Marker, MarkerValue, Message, Tier
+from tracer.store.layouts import LayoutFacts
 from tracer.store.restore import LoadedChain
 from tracer.store.writer import Place, StoredBlock, StoredNode, Writer
 
@@ -45,6 +47,7 @@ class BuiltPrompt:
     observed: str
     system_from: str
     markers: tuple[Marker, ...]
+    layout: LayoutFacts | None = None
 
 
 @dataclass(slots=True)
@@ -74,6 +77,7 @@ class FileState:
     windows: Windows[Entry] = field(default_factory=Windows)
     seen: _Seen = field(default_factory=lambda: _Seen())
     chains: deque[_Chain] = field(default_factory=lambda: deque(maxlen=KEPT_LISTS))
+    known: Known = field(default_factory=dict)
     generation: int = -1
     read_up_to: tuple[int, int] = (0, 0)
     """The segment (its row id) and the offset that this is the state of."""
@@ -91,6 +95,7 @@ class PromptBuilder:
         self._lists: dict[tuple[str, bytes], list[Item]] = {}
         self._stored: dict[int, StoredBlock] = {}
         self._generation = writer.generation
+        self._outliner = Outliner(writer, self._store, self._stored)
 
     def build(self, call: ModelCall, place: Place, state: FileState) -> BuiltPrompt:
         """The prompt of one record, stored as far as it is new."""
@@ -100,6 +105,8 @@ class PromptBuilder:
         system = self._list("system", call.system, call.parsers.system, place, state.seen)
         if call.window.kind is WindowKind.ABSENT:
             return self._unobserved(call, tools, system, place)
+        if call.outline is not None:
+            return self._outlined(call, tools, place, state)
         offset = call.window.offset
         items = self._window(call, len(system), place, state)
         undone = state.windows.undo(
@@ -124,6 +131,29 @@ class PromptBuilder:
             markers=self._markers(
                 tools, system if system_from == "body" else [], items, offset, messages
             ),
+        )
+
+    def _outlined(
+        self, call: ModelCall, tools: list[Item], place: Place, state: FileState
+    ) -> BuiltPrompt:
+        """The prompt of a record that has an outline: it is given whole, but for references."""
+        outlined = self._outliner.read(call, place, state.known)
+        items: list[Item] = [(item.blocks, item.markers) for item in outlined.items]
+        undone = state.windows.undo(
+            WindowKind.FULL, 0, call.window.count, [entry for entry, _ in items]
+        )
+        node = self._chain(
+            call, tools, undone.messages, undone.base, undone.base_equal, place, state
+        )
+        return BuiltPrompt(
+            node=node,
+            message_count=call.window.count,
+            verified_from=outlined.known_from,
+            carry=Carry.LOST if outlined.known_from else Carry.NONE,
+            observed="windowed" if outlined.known_from else "full",
+            system_from="" if outlined.known_from else "messages",
+            markers=self._markers(tools, [], items, 0, undone.messages),
+            layout=outlined.facts,
         )
 
     def restored(self, chains: Sequence[LoadedChain]) -> FileState:

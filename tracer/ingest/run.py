@@ -449,7 +449,7 @@ class Ingestor:
         prompt = self._builder.build(event, place, reading.state)
         facts = PromptFacts(
             prompt.node, prompt.message_count, prompt.verified_from, prompt.carry,
-            prompt.observed, prompt.system_from, prompt.markers,
+            prompt.observed, prompt.system_from, prompt.markers, prompt.layout,
         )  # fmt: skip
         usage = normalise(event.usage) if event.usage else None
         stored = self._records.request(event, usage, facts, agent, place, line_hash)

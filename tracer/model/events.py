@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from tracer.model.prompt import Block, Message
+from tracer.model.segments import MessageNote, Outline
 from tracer.model.usage import ReportedUsage
 from tracer.model.usage_rows import UsageRow
 
@@ -47,11 +48,14 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class PromptParsers:
-    """How this format's raw items become blocks. Each raises ValueError on bytes it cannot read."""
+    """How this format's raw items become blocks. Each raises ValueError on bytes it cannot read.
+    `note` tells what stands beside a message's content, in formats whose records have an outline.
+    """
 
     message: Callable[[RawItem], Message]
     tools: Callable[[RawItem], tuple[Message, ...]]
     system: Callable[[RawItem], tuple[Message, ...]]
+    note: Callable[[RawItem], MessageNote] = lambda raw: MessageNote()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,7 @@ class ModelCall:
     Times are UTC epoch milliseconds. `tools` and `system` are raw JSON arrays, or empty where the
     record has none: then the tier is unknown. `params_json` holds the other parameters of the
     request as one object, `wire_json` the shape of the message list of the wire body, where the
-    record also carried that.
+    record also carried that. `outline` is set where the format lays prompts out.
     """
 
     session_id: str
@@ -101,6 +105,7 @@ class ModelCall:
     reset_json: str = ""
     notes: tuple[str, ...] = ()
     wire_json: str = ""
+    outline: Outline | None = None
 
 
 @dataclass(frozen=True, slots=True)

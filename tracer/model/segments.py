@@ -11,6 +11,7 @@ class MessageNote:
 
     `kind` is an open list. A World State has a `scope` (`session` or `run`) and a `mode` (`full`
     or `diff`) with its `state` or its `patch`; a summary `covers` message ids, all of them so far.
+    `extra_json` is an object of the keys that are none of these.
     """
 
     id: str = ""
@@ -23,6 +24,7 @@ class MessageNote:
     capability: str = ""
     skill: str = ""
     covers: tuple[str, ...] = ()
+    extra_json: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +55,20 @@ class PromptLayout:
     segments: tuple[Segment, ...] = ()
     tools: tuple[ToolNote, ...] = ()
     unresolved: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What a record says of its messages beside their content.
+
+    `ids` has an entry for each message: its id, or the id that it refers to; empty where it has
+    none. `refs` are the positions that are references: their content stands in an earlier record.
+    `prefix_messages` limits how many messages at the head may be part of the system tier; None: as
+    many as there are. `extra_json` holds the record's unknown keys.
+    """
+
+    layout: PromptLayout
+    ids: tuple[str, ...]
+    refs: frozenset[int] = frozenset()
+    prefix_messages: int | None = None
+    extra_json: str = ""

@@ -6,7 +6,7 @@ from tracer.model.prompt import Kind
 from tracer.model.views import ContextUsageView, Evidence, RequestSummary
 from tracer.store.prompts import BlockRow
 from tracer.store.reading import RequestRow
-from tracer.store.records import FILLED, FROM_DATABASE, FROM_EVENT, FROM_LOG
+from tracer.store.records import FILLED, FROM_DATABASE, FROM_EVENT, FROM_LOG, SHARED
 
 _CARRY = {
     "sequence": "They are carried over from the record right before, which ended where this one "
@@ -72,7 +72,7 @@ def _known_elsewhere(bits: int) -> Evidence:
 def _prompt_gaps(
     request: RequestSummary, row: RequestRow, blocks: Sequence[BlockRow]
 ) -> list[Evidence]:
-    if row.from_log:
+    if row.from_log and not row.from_log & SHARED:
         return [_known_elsewhere(row.from_log)]
     if request.observed == "metadata":
         return [

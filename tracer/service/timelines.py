@@ -16,7 +16,7 @@ from tracer.model.views import (
     TurnSpan,
 )
 from tracer.service.requests import SessionData
-from tracer.store.events import EventRow, session_events
+from tracer.store.events import EventRow, session_events, trace_events
 
 _MARKED_EVENTS = (
     "compact.*",
@@ -30,6 +30,7 @@ _MARKED_EVENTS = (
 )
 _KINDS = (
     ("compact.", "compaction"),
+    ("compaction.", "compaction"),
     ("model.retry", "retry"),
     ("model.stream", "retry"),
     ("turn.failed", "error"),
@@ -52,6 +53,7 @@ def build_timeline(
         *_model_switches(requests),
         *_failures(requests),
         *_log_events(session_events(connection, row_id, _MARKED_EVENTS), requests, data.paths),
+        *_log_events(trace_events(connection, row_id), requests, data.paths),
     ]
     events.sort(key=lambda e: (e.after_seq, e.at_ms or 0))
     tips = {row.node_id for row in data.rows if row.node_id is not None}

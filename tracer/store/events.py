@@ -71,6 +71,18 @@ def session_events(
     return [EventRow(*row) for row in rows]
 
 
+def trace_events(connection: sqlite3.Connection, row_id: int) -> list[EventRow]:
+    """The events of a session's open traces, but for those that tell of a request or a run as a
+    whole: these are columns of their own."""
+    rows = connection.execute(
+        f"{_EVENTS.replace('log_events e', 'log_events e INDEXED BY idx_log_events_trace')} "
+        "WHERE e.module = 'context trace' AND e.session_id = ? AND e.event NOT IN "
+        f"('request.completed', 'context_usage_snapshot', 'run.started', 'run.completed') {_ORDER}",
+        (row_id,),
+    )
+    return [EventRow(*row) for row in rows]
+
+
 def attempt_events(connection: sqlite3.Connection, request_id: str) -> list[EventRow]:
     """The log events that name an attempt's request id."""
     if not request_id:

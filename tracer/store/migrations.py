@@ -11,6 +11,7 @@ from tracer.store import m002_anatomy as _m002
 from tracer.store import m003_verdicts as _m003
 from tracer.store import m004_session_database as _m004
 from tracer.store import m006_checks as _m006
+from tracer.store import m007_layouts as _m007
 from tracer.store import m009_sessions_list as _m009
 
 migrations = Migrations("context-tracer")
@@ -360,6 +361,13 @@ def m006_checks(db: Database) -> None:
 
 
 @migrations()
+def m007_layouts(db: Database) -> None:
+    """How prompts of the open trace format are laid out."""
+    for statement in _m007.STATEMENTS:
+        db.execute(statement)
+
+
+@migrations()
 def m009_sessions_list(db: Database) -> None:
     """The sessions list by model."""
     for statement in _m009.STATEMENTS:
@@ -374,6 +382,7 @@ KNOWN_STEPS = frozenset(
         m003_verdicts.__name__,
         m004_session_database.__name__,
         m006_checks.__name__,
+        m007_layouts.__name__,
         m009_sessions_list.__name__,
     }
 )

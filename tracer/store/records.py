@@ -13,12 +13,13 @@ from tracer.model.events import LogEvent, ModelCall, Status
 from tracer.model.prompt import Block, Kind, Marker, Tier
 from tracer.model.source import Skipped
 from tracer.model.usage import Usage
+from tracer.store.layouts import LayoutFacts, LayoutRows, layout_hash
 from tracer.store.writer import Place, StoredNode, Writer
 
 MAX_STORED_SKIPS = 10_000
 # Bits of `requests.from_log`: 0 where the request's own record was read, else what knows it, and
-# whether its usage was taken from a session database.
-FROM_LOG, FROM_EVENT, FROM_DATABASE, FILLED = 1, 2, 4, 8
+# whether its usage was taken from a session database, or its prompt from another attempt's record.
+FROM_LOG, FROM_EVENT, FROM_DATABASE, FILLED, SHARED = 1, 2, 4, 8, 16
 NO_SESSION = "no-session"
 
 _encode = msgspec.json.Encoder().encode
@@ -70,6 +71,7 @@ class PromptFacts:
     observed: str
     system_from: str
     markers: tuple[Marker, ...]
+    layout: LayoutFacts | None = None
 
 
 def request_key(session_id: str, request_id: str, attempt: int, line_hash: bytes) -> str:
@@ -90,6 +92,7 @@ class Records:
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
         self._execute = writer.connection.execute
+        self._layouts = LayoutRows(writer)
         self._sessions: dict[str, int] = {}
         self._titled: dict[str, int] = {}
         self._spans: dict[int, tuple[int, int]] = {}
@@ -204,6 +207,8 @@ class Records:
                 for m in prompt.markers
             ]
             self._responses += [(row_id, position, i) for position, i in enumerate(response)]
+            if prompt.layout is not None:
+                self._layouts.put(row_id, prompt.layout)
         self._places.append((row_id, *place, record_hash))
         return stores
 
@@ -360,16 +365,15 @@ class Records:
 def _record_hash(row: tuple[object, ...], prompt: PromptFacts, call: ModelCall) -> bytes:
     """16 bytes over what a record says. Row ids are left out: they differ between databases."""
     at = _REQUEST_COLUMNS.index("node_id") - 1
-    return digest(
-        _encode(
-            [
-                call.session_id, row[1:at], row[at + 2 :], call.params_json,
-                prompt.node.hash if prompt.node else None,
-                [(m.tier, m.index, m.block_index, m.ttl, m.scope) for m in prompt.markers],
-                [(b.kind, b.text, b.name, b.call_id) for b in call.response_blocks],
-            ]
-        )
-    )  # fmt: skip
+    said: list[Any] = [
+        call.session_id, row[1:at], row[at + 2 :], call.params_json,
+        prompt.node.hash if prompt.node else None,
+        [(m.tier, m.index, m.block_index, m.ttl, m.scope) for m in prompt.markers],
+        [(b.kind, b.text, b.name, b.call_id) for b in call.response_blocks],
+    ]  # fmt: skip
+    if prompt.layout is not None:
+        said.append(layout_hash(prompt.layout))
+    return digest(_encode(said))
 
 
 def _add_event(row: dict[str, Any], event: LogEvent) -> None:

@@ -118,6 +118,12 @@ CREATE TABLE findings (
   PRIMARY KEY (session_id, position)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE layout_texts (
+  id INTEGER PRIMARY KEY,
+  hash BLOB NOT NULL UNIQUE,
+  json TEXT NOT NULL
+) STRICT;
+
 CREATE TABLE log_events (
   id INTEGER PRIMARY KEY,
   line_hash BLOB NOT NULL UNIQUE,
@@ -157,6 +163,17 @@ CREATE TABLE markers (
   PRIMARY KEY (request_id, tier, tier_index, block_index)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE message_places (
+  name_hash BLOB NOT NULL,
+  source_id INTEGER NOT NULL REFERENCES sources(id),
+  line INTEGER NOT NULL,
+  at_ms INTEGER NOT NULL,
+  blocks_json TEXT NOT NULL,
+  note_id INTEGER NOT NULL REFERENCES layout_texts(id),
+  carried INTEGER NOT NULL,
+  PRIMARY KEY (name_hash, source_id, line)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE messages ( id INTEGER PRIMARY KEY, session_id INTEGER NOT NULL REFERENCES sessions(id), message_id TEXT NOT NULL, role TEXT NOT NULL, sequence INTEGER, created_at_ms INTEGER, updated_at_ms INTEGER, completed_at_ms INTEGER,
   turn_id TEXT NOT NULL, parent_message_id TEXT NOT NULL, source TEXT NOT NULL, origin TEXT NOT NULL, visibility TEXT NOT NULL, synthetic INTEGER NOT NULL, provider_id TEXT NOT NULL, model_id TEXT NOT NULL, agent TEXT NOT NULL, mode TEXT
   NOT NULL, finish TEXT NOT NULL, error_json TEXT NOT NULL, input_tokens INTEGER, output_tokens INTEGER, reasoning_tokens INTEGER, cache_read_tokens INTEGER, cache_write_tokens INTEGER, raw TEXT NOT NULL, extra_json TEXT NOT NULL, row_hash
@@ -176,6 +193,14 @@ CREATE TABLE nodes (
   cum_estimate_tokens INTEGER NOT NULL
 ) STRICT;
 
+CREATE TABLE note_nodes (
+  id INTEGER PRIMARY KEY,
+  hash BLOB NOT NULL UNIQUE,
+  parent_id INTEGER REFERENCES note_nodes(id),
+  note_id INTEGER NOT NULL REFERENCES layout_texts(id),
+  depth INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE params (
   id INTEGER PRIMARY KEY,
   hash BLOB NOT NULL UNIQUE,
@@ -186,6 +211,17 @@ CREATE TABLE parts ( id INTEGER PRIMARY KEY, session_id INTEGER NOT NULL REFEREN
   INTEGER NOT NULL, call_id TEXT NOT NULL, tool TEXT NOT NULL, state TEXT NOT NULL, title TEXT NOT NULL, started_at_ms INTEGER, ended_at_ms INTEGER, text TEXT NOT NULL, input_json TEXT NOT NULL, reason TEXT NOT NULL, input_tokens INTEGER,
   output_tokens INTEGER, reasoning_tokens INTEGER, cache_read_tokens INTEGER, cache_write_tokens INTEGER, context_used INTEGER, context_window INTEGER, context_json TEXT NOT NULL, detail_json TEXT NOT NULL, raw TEXT NOT NULL, row_hash BLOB
   NOT NULL, version_ms INTEGER NOT NULL, source_id INTEGER NOT NULL REFERENCES sources(id), line INTEGER NOT NULL, text_zlib BLOB, UNIQUE (session_id, part_id) ) STRICT;
+
+CREATE TABLE request_layouts (
+  request_id INTEGER PRIMARY KEY REFERENCES requests(id),
+  layout TEXT NOT NULL,
+  segments_json TEXT NOT NULL,
+  tools_id INTEGER REFERENCES layout_texts(id),
+  note_node_id INTEGER REFERENCES note_nodes(id),
+  unresolved_json TEXT NOT NULL,
+  extra_json TEXT NOT NULL,
+  shared_from INTEGER REFERENCES requests(id)
+) STRICT;
 
 CREATE TABLE request_sources (
   request_id INTEGER NOT NULL REFERENCES requests(id),
@@ -385,7 +421,9 @@ CREATE INDEX idx_agent_runs_child ON agent_runs(child_session_id);
 CREATE INDEX idx_findings_rule ON findings(rule, session_id);
 CREATE INDEX idx_log_events_request ON log_events(request_id) WHERE request_id <> '';
 CREATE INDEX idx_log_events_session ON log_events(session_id, at_ms);
+CREATE INDEX idx_log_events_trace ON log_events(session_id, event, at_ms) WHERE module = 'context trace';
 CREATE INDEX idx_parts_message ON parts(session_id, message_id);
+CREATE INDEX idx_request_layouts_unresolved ON request_layouts(request_id) WHERE unresolved_json <> '';
 CREATE INDEX idx_request_sources_place ON request_sources(source_id, line);
 CREATE INDEX idx_requests_model ON requests(model_id, session_id);
 CREATE INDEX idx_requests_request ON requests(request_id);

@@ -211,6 +211,15 @@ class Writer:
             return None
         return StoredBlock(row[0], key, row[1], row[2], row[3] == Tier.SYSTEM, row[4], row[5])
 
+    def stored_block(self, block_id: int) -> StoredBlock:
+        """The block of a row id that an earlier batch has stored."""
+        row = self.connection.execute(
+            "SELECT id, wire_hash, chars, estimate_tokens, tier, part, role FROM blocks "
+            "WHERE id = ?",
+            (block_id,),
+        ).fetchone()
+        return StoredBlock(row[0], row[1], row[2], row[3], row[4] == Tier.SYSTEM, row[5], row[6])
+
     def _add_block(self, key: bytes, block: Block, place: Place | None) -> StoredBlock:
         text = block.text
         chars, estimate = utf16_length(text), estimate_tokens(text)
