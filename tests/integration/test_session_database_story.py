@@ -47,7 +47,7 @@ def test_turns_have_the_words_of_the_user_and_the_rewound_one_is_abandoned(
 def test_tools_have_times_errors_and_their_child(story: SessionStory, known: Any) -> None:
     total = known[1].totals()[story.session_id]
     assert len(story.tools) == total["tools"]
-    assert all(tool.known_from == ("tool_usage", "part") for tool in story.tools)
+    assert all(tool.known_from == ("tool_usage", "part", "answer") for tool in story.tools)
     assert all(tool.request_key and tool.duration_ms for tool in story.tools)
     failed = [tool for tool in story.tools if tool.status == "error"]
     assert [tool.tool for tool in failed] == ["Bash"]

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 
 class ToolFact(NamedTuple):
-    """What one file says of a tool call. `known_from` is `tool_usage`, `part` or `events`."""
+    """What one file says of a tool call. `known_from` is `tool_usage`, `part`, `events`, or
+    `answer`: it stands in what the model answered."""
 
     known_from: str
     call_id: str
@@ -41,14 +42,15 @@ class ToolCall(NamedTuple):
     known_from: tuple[str, ...]
 
 
-_RANKS = ("tool_usage", "part", "events")
+_RANKS = ("tool_usage", "part", "events", "answer")
 _ENDS = {"tool_call_result": "completed", "tool_call_error": "error"}
 _ANSWERS = frozenset({"permission_resolved", "permission_denied"})
 
 
 def merge_tools(facts: Iterable[ToolFact], events: Iterable[EventFact]) -> list[ToolCall]:
-    """The tool calls of one session by start. A usage row is asked first, then the message's part,
-    then the events; a state that says `running` gives way to one that knows the end."""
+    """The tool calls of one session by start, in the order given where none is known. A usage row
+    is asked first, then the message's part, the events, the answer; a state that says `running`
+    gives way to one that knows the end."""
     by_call: dict[str, list[ToolFact]] = {}
     told: dict[str, list[EventFact]] = {}
     for fact in facts:
@@ -62,7 +64,12 @@ def merge_tools(facts: Iterable[ToolFact], events: Iterable[EventFact]) -> list[
         found.sort(key=lambda f: _RANKS.index(f.known_from))
         permission_ms = _permission(told.get(call_id, []))
         calls.append(ToolCall(_merged(found), permission_ms, tuple(f.known_from for f in found)))
-    return sorted(calls, key=lambda c: (c.fact.started_at_ms or 0, c.fact.call_id))
+    return sorted(calls, key=_place)
+
+
+def _place(call: ToolCall) -> tuple[int, str]:
+    start = call.fact.started_at_ms
+    return (0, "") if start is None else (start, call.fact.call_id)
 
 
 def _merged(found: list[ToolFact]) -> ToolFact:

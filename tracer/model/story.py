@@ -49,7 +49,9 @@ class UsageRowView:
 @dataclass(frozen=True, slots=True)
 class TurnView:
     """A turn with the user's words. `abandoned` turns were taken back by a rewind. `words` is empty
-    where no file has them."""
+    where no file has them; `words_from` is `message`, or `prompt` where they are taken from the
+    end of the first prompt of the turn. `known_from` says who tells of the turn: `turn_usage`,
+    `messages`, `log` or `requests`."""
 
     turn_id: str
     number: int
@@ -67,15 +69,17 @@ class TurnView:
     output_tokens: int | None
     abandoned: bool
     message_id: str = ""
+    words_from: str = ""
+    known_from: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCallView:
     """One tool call, put together from the usage row, the message's part and the session events.
 
-    `known_from` names those (`tool_usage`, `part`, `events`); they share the call's id, which is
-    exact. `permission_ms` is the time from the question to the answer, where events tell it.
-    `child_session_id` is the session that the call started.
+    `known_from` names those (`tool_usage`, `part`, `events`, `answer`: the model's answer); they
+    share the call's id, which is exact. `permission_ms` is the time from the question to the
+    answer, where events tell it. `child_session_id` is the session that the call started.
     """
 
     call_id: str

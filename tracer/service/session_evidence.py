@@ -84,7 +84,8 @@ def _usage(kinds: SourceKinds, facts: FactsRow | None) -> DoctorFinding:
     return DoctorFinding(
         "missing",
         "Not in a session database",
-        "Title, project, turns with the user's words, tools and rewinds are unknown.",
+        "Project, tool times, permissions and rewinds are unknown; the user's words are taken from "
+        "prompts, where those were logged.",
         _DATABASE,
     )
 

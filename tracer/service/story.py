@@ -19,10 +19,10 @@ from tracer.model.story import (
     StoredSession,
     TodoView,
     ToolCallView,
-    TurnView,
     UsageRowView,
 )
 from tracer.service.session_evidence import session_evidence
+from tracer.service.story_turns import build_turns
 from tracer.store.session_reading import (
     FactsRow,
     LinkRow,
@@ -36,14 +36,13 @@ from tracer.store.session_reading import (
     shown_parts,
     source_kinds,
     stored_messages,
-    stored_turns,
     tool_events,
     tool_parts,
     tool_usage,
     usage_joins,
-    user_texts,
 )
 from tracer.store.sources import source_paths
+from tracer.store.story_reading import AnsweredCall, answered_calls
 
 _NO_BRANCH = ActiveBranch((), ())
 
@@ -63,7 +62,7 @@ def build_story(connection: sqlite3.Connection, row_id: int, session_id: str) ->
         stored=_stored(facts, branch, paths) if facts else None,
         parent=_link(parent) if parent else None,
         children=tuple(children),
-        turns=_turns(connection, row_id, messages, branch),
+        turns=build_turns(connection, row_id, messages, branch),
         tools=_tools(connection, row_id, messages, branch, rows, children),
         usage_rows=_usage_rows(rows, messages, parts, paths),
         compactions=tuple(_compaction(p) for p in parts if p.kind == "compaction"),
@@ -104,61 +103,6 @@ def _link(link: LinkRow) -> FamilyLink:
     )  # fmt: skip
 
 
-def _turns(
-    connection: sqlite3.Connection,
-    row_id: int,
-    messages: Sequence[MessageStored],
-    branch: ActiveBranch,
-) -> tuple[TurnView, ...]:
-    """Turns of the usage table; where that is missing, those that messages name."""
-    words = user_texts(connection, row_id)
-    own = {m.turn_id: m.message_id for m in reversed(messages) if m.message_id in words}
-    abandoned = frozenset(branch.abandoned)
-    views: list[TurnView] = []
-    seen = set()
-    for turn in stored_turns(connection, row_id):
-        message_id = turn.user_message_id or own.get(turn.turn_id, "")
-        seen.add(turn.turn_id)
-        views.append(
-            TurnView(
-                turn.turn_id,
-                len(views) + 1,
-                words.get(message_id, ""),
-                turn.status,
-                turn.started_at_ms,
-                turn.duration_ms,
-                turn.first_token_ms,
-                turn.model_requests,
-                turn.model_retries,
-                turn.tool_calls,
-                turn.tool_errors,
-                turn.input_tokens,
-                turn.cache_read_tokens,
-                turn.output_tokens,
-                message_id in abandoned,
-                message_id,
-            )  # fmt: skip
-        )
-    for message in messages:
-        if not message.turn_id or message.turn_id in seen or message.message_id not in words:
-            continue
-        seen.add(message.turn_id)
-        nothing = (None,) * 9
-        views.append(
-            TurnView(
-                message.turn_id,
-                len(views) + 1,
-                words[message.message_id],
-                "",
-                message.created_at_ms,
-                *nothing,
-                message.message_id in abandoned,
-                message.message_id,
-            )  # fmt: skip
-        )
-    return tuple(views)
-
-
 def _tools(
     connection: sqlite3.Connection,
     row_id: int,
@@ -169,6 +113,8 @@ def _tools(
 ) -> tuple[ToolCallView, ...]:
     facts = [ToolFact("tool_usage", *row) for row in tool_usage(connection, row_id)]
     facts += [ToolFact("part", *row) for row in tool_parts(connection, row_id)]
+    answered = answered_calls(connection, row_id)
+    facts += [_answered(call) for call in answered]
     events = [
         EventFact(
             e.event,
@@ -182,6 +128,7 @@ def _tools(
         for e in tool_events(connection, row_id)
     ]
     request_of = {row.message_id: row.key or "" for row in rows if row.message_id}
+    asked_by = {call.call_id: call.key for call in answered}
     child_of = {child.call_id: child.session_id for child in children if child.call_id}
     abandoned = frozenset(branch.abandoned)
     return tuple(
@@ -198,13 +145,19 @@ def _tools(
             fact.output_bytes,
             fact.error,
             fact.message_id,
-            request_of.get(fact.message_id, ""),
+            asked_by.get(fact.call_id) or request_of.get(fact.message_id, ""),
             child_of.get(fact.call_id, ""),
             known_from,
             fact.message_id in abandoned,
         )  # fmt: skip
         for fact, permission_ms, known_from in merge_tools(facts, events)
     )
+
+
+def _answered(call: AnsweredCall) -> ToolFact:
+    """What the answer alone says of a call: that it was asked for, not what became of it."""
+    nothing = (None,) * 3
+    return ToolFact("answer", call.call_id, call.turn_id, call.tool, "", "", *nothing, None, "", "")
 
 
 def _usage_rows(

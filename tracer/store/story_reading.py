@@ -1,0 +1,95 @@
+"""Reading what requests and log lines tell of a session's turns and tool calls."""
+
+import sqlite3
+import zlib
+from typing import NamedTuple
+
+from tracer.store.reading import CONVERSATIONS
+
+WORDS_WITHIN_BLOCKS = 60
+"""How far from the end of a prompt the user's words are looked for."""
+
+
+class TurnRequest(NamedTuple):
+    """A request of the conversation, as far as its turn is concerned."""
+
+    turn_id: str
+    key: str
+    attempt: int
+    started_at_ms: int | None
+    completed_at_ms: int | None
+    node_id: int | None
+    input_tokens: int | None
+    cache_read_tokens: int | None
+    output_tokens: int | None
+
+
+class TurnLine(NamedTuple):
+    """A line of the log, or a session event, about a turn as a whole."""
+
+    event: str
+    at_ms: int | None
+    turn_id: str
+    duration_ms: int | None
+    status: str
+
+
+class AnsweredCall(NamedTuple):
+    """A tool call in the answer of a request."""
+
+    call_id: str
+    turn_id: str
+    tool: str
+    key: str
+
+
+def turn_requests(connection: sqlite3.Connection, row_id: int) -> list[TurnRequest]:
+    """The requests of a session's conversation that name their turn, by start."""
+    marks = ",".join("?" * len(CONVERSATIONS))
+    rows = connection.execute(
+        f"SELECT {', '.join(TurnRequest._fields)} FROM requests WHERE session_id = ? AND turn_id "
+        f"<> '' AND query_source IN ({marks}) ORDER BY started_at_ms IS NULL, started_at_ms, key",
+        (row_id, *CONVERSATIONS),
+    )
+    return [TurnRequest(*row) for row in rows]
+
+
+def turn_lines(connection: sqlite3.Connection, row_id: int) -> list[TurnLine]:
+    """Starts and ends of turns, in the order of time."""
+    rows = connection.execute(
+        f"SELECT {', '.join(TurnLine._fields)} FROM log_events WHERE session_id = ? AND turn_id <> "
+        "'' AND (event GLOB 'turn.*' OR event GLOB 'turn_*') ORDER BY at_ms, id",
+        (row_id,),
+    )
+    return [TurnLine(*row) for row in rows]
+
+
+def answered_calls(connection: sqlite3.Connection, row_id: int) -> list[AnsweredCall]:
+    """The tool calls in what the model answered, in order."""
+    rows = connection.execute(
+        "SELECT b.call_id, r.turn_id, b.name, r.key FROM requests r JOIN response_blocks p ON "
+        "p.request_id = r.id JOIN blocks b ON b.id = p.block_id WHERE r.session_id = ? AND b.kind "
+        "= 'tool_call' AND b.call_id <> '' ORDER BY r.started_at_ms, r.key, p.position",
+        (row_id,),
+    )
+    return [AnsweredCall(*row) for row in rows]
+
+
+def last_user_words(connection: sqlite3.Connection, node_id: int) -> str:
+    """The text of the last message of a prompt that is the user's own; empty where there is none
+    near its end. Notes that the agent adds are other parts of the prompt."""
+    rows = connection.execute(
+        "WITH RECURSIVE up(id, far) AS (SELECT ?1, 0 UNION ALL SELECT n.parent_id, up.far + 1 FROM "
+        "up JOIN nodes n ON n.id = up.id WHERE n.parent_id IS NOT NULL AND up.far < ?2) "
+        "SELECT n.message_index, x.text, x.text_zlib FROM up JOIN nodes n ON n.id = up.id JOIN "
+        "blocks b ON b.id = n.block_id LEFT JOIN block_texts x ON x.block_id = b.id WHERE n.role = "
+        "'user' AND n.part IN ('history', 'new') AND b.kind = 'text' ORDER BY n.depth DESC",
+        (node_id, WORDS_WITHIN_BLOCKS),
+    )
+    last, texts = None, list[str]()
+    for message_index, text, packed in rows:
+        if last is not None and message_index != last:
+            break
+        last = message_index
+        texts.append(zlib.decompress(packed).decode("utf-8", "replace") if packed else text or "")
+    return "\n".join(reversed(texts))
