@@ -367,3 +367,41 @@ def test_another_baseline_can_be_chosen(read: Read) -> None:
     assert (usual.baseline.seq, usual.chosen) == (2, False)
     assert (other.baseline.seq, other.chosen) == (1, True)
     assert [choice.seq for choice in usual.choices] == [2, 1]
+
+
+PREFIX = [
+    system("Some Code, at your service."),
+    system(f"\nYou help. {prose(600)}\n\n# Harness\n- text is shown\n- tools may be refused"),
+    system(
+        f"\n\n# Communicating with the user\nBe brief. {prose(400, 30)}\n\n# Environment\n"
+        f"Working directory: /w\nPlatform: linux\nShell: bash\nModel: p/one\n{prose(500, 60)}"
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("read_tokens", "message", "section"),
+    [(256, 1, "identity"), (832, 2, "dynamic_behavior"), (1_472, 2, "env_info")],
+)
+def test_the_section_in_which_the_read_stopped_is_named(
+    read: Read, read_tokens: int, message: int, section: str
+) -> None:
+    talk = [*PREFIX, *START[1:], *turns(4)]
+    log = CacheLog()
+    log.ask("r1", talk, at_s=0, read=0)
+    log.ask("r2", [*talk, user("more")], at_s=9, read=read_tokens)
+    stop = verdict_on(read(log), "r2").verdict.read_stop
+    assert stop is not None and (stop.message_index, stop.section) == (message, section)
+    assert f"That is in the section {section}, about " in stop.sentence
+    assert stop.into_tokens is not None and 0 < stop.into_tokens < (stop.block_tokens or 0)
+
+
+def test_the_reminder_in_which_the_read_stopped_is_named(read: Read) -> None:
+    note = reminder("Plan mode is active. " + prose(600, 5))
+    talk = [SYSTEM, user("Start."), note, *turns(4)]
+    log = CacheLog()
+    log.ask("r1", talk, at_s=0, read=0)
+    log.ask("r2", [*talk, user("more")], at_s=9, read=1_728)
+    stop = verdict_on(read(log), "r2").verdict.read_stop
+    assert stop is not None and (stop.section, stop.reminder) == ("", "runtime_mode")
+    assert "That is in the reminder runtime_mode, about" in stop.sentence

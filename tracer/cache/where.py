@@ -31,6 +31,7 @@ def read_stop(
     near = ordered[near_index] if read > 0 else None
     distance = read - near.end_tokens if near else read
     agrees, disagreement = _agreement(read, difference, noise)
+    start = _start(ordered, at)
     return ReadStop(
         read_tokens=read,
         index=block.index if read else None,
@@ -41,7 +42,18 @@ def read_stop(
         distance_tokens=distance,
         agrees=agrees,
         sentence=_sentence(read, near, distance, ordered) + disagreement,
+        block_tokens=None if start is None or not read else block.end_tokens - start,
+        into_tokens=None if start is None or not read else min(read, block.end_tokens) - start,
     )
+
+
+def _start(ordered: Sequence[Boundary], at: int) -> int | None:
+    """Where a block begins; None where the block before it is not among those that are known."""
+    if ordered[at].index == 0:
+        return 0
+    if at and ordered[at - 1].index == ordered[at].index - 1:
+        return ordered[at - 1].end_tokens
+    return None
 
 
 def _sentence(read: int, near: Boundary | None, distance: int, ordered: Sequence[Boundary]) -> str:

@@ -158,6 +158,10 @@ def _read_stop(stop: ReadStop | None) -> JsonObject | None:
         "distance_tokens": stop.distance_tokens,
         "agrees": stop.agrees,
         "sentence": stop.sentence,
+        "block_tokens": stop.block_tokens,
+        "into_tokens": stop.into_tokens,
+        "section": known(stop.section),
+        "reminder": known(stop.reminder),
     }
 
 

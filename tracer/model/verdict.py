@@ -108,7 +108,9 @@ class ReadStop:
 
     `index` is the block (over the whole prompt) in which it ended, `boundary` names the nearest end
     of a block, `distance_tokens` is read minus that boundary. `agrees` is None where there is no
-    comparison to agree with.
+    comparison to agree with. The block has `block_tokens`, of which `into_tokens` were read; None
+    where its beginning is not known. `section` or `reminder` is the one in which it ended, where
+    that was looked up and there is one.
     """
 
     read_tokens: int
@@ -120,6 +122,10 @@ class ReadStop:
     distance_tokens: int | None
     agrees: bool | None
     sentence: str
+    block_tokens: int | None = None
+    into_tokens: int | None = None
+    section: str = ""
+    reminder: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,7 @@ from tracer.service.judging.storing import (
     verdict_of,
 )
 from tracer.service.requests import is_side_call
+from tracer.service.stopped_in import named_stop
 from tracer.store.reading import (
     RequestRow,
     request_session,
@@ -122,6 +123,9 @@ class VerdictReader:
                 "can have shared a prompt. `tracer diff` compares any two."
             )
         verdict = self._verdict(connection, row_id, row, against)
+        if verdict.read_stop is not None:
+            stop = named_stop(connection, row_id, row, verdict.read_stop)
+            verdict = replace(verdict, read_stop=stop)
         facts = billed_facts(connection, row)
         before = rows[seqs[verdict.baseline_key] - 1] if verdict.baseline_key in seqs else None
         return VerdictView(
