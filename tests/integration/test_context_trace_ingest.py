@@ -23,6 +23,7 @@ from tests.traces import built, completed, laid_out, line, ref, said, write
 from tracer.model.events import Status
 from tracer.model.segments import MessageNote, PromptLayout, Segment, ToolNote
 from tracer.service import Service
+from tracer.service.checking.cases import checked_session
 from tracer.store.layout_reading import SessionLayouts, session_layouts
 
 
@@ -244,6 +245,27 @@ def test_unknown_layouts_kinds_keys_and_events_are_kept(tmp_path: Path) -> None:
     events = rows(db, "SELECT event, context_json FROM log_events")
     assert events == [("garden.watered", '{"litres":3}')]
     assert [e.detail for e in Service(db).timeline(SESSION).events] == ["garden.watered"]
+
+
+def test_rules_see_layout_notes_and_budget(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "t.jsonl",
+        laid_out(1, "q1", {8: [said("m1", kind="user_input")]}),
+        line("context_usage_snapshot", 1, requestId="q1", contextWindow=9, outputReserve=2),
+        laid_out(2, "q2", {7: [ref("m1"), said("m2", "text of m1")]}),
+    )
+    db = tmp_path / "t.db"
+    ingest(db, path)
+    with reader(db) as connection:
+        (row,) = connection.execute("SELECT id FROM sessions").fetchone()
+        first, second = checked_session(connection, row).requests
+    assert first.layout.segments == (Segment(8, 0, 1),)
+    assert [m.note.id for m in second.messages] == ["m1", "m2"]
+    assert first.messages[0] is second.messages[0] is not second.messages[1]
+    assert second.messages[0].wire_hash == second.messages[1].wire_hash
+    assert second.common == 1
+    assert first.usage is not None and second.usage is None
+    assert dict(first.usage.counts) == {"contextWindow": 9, "outputReserve": 2}
 
 
 # Answers -----------------------------------------------------------------------------------------

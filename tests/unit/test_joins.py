@@ -121,3 +121,10 @@ def test_a_request_without_a_start_has_no_snapshot() -> None:
 
 def test_without_snapshots_there_is_none() -> None:
     assert snapshot_before([], REQUEST, []) is None
+
+
+def test_a_snapshot_that_names_its_request_is_taken_whenever_it_was_written() -> None:
+    named = a_line(99_000)._replace(request_id=REQUEST.request_id)
+    other = a_line(9_000)._replace(request_id="another")
+    assert snapshot_before([a_line(9_000), named, other], REQUEST, []) == 1
+    assert snapshot_before([other], REQUEST, []) is None

@@ -65,20 +65,30 @@ def join_line(line: LineFacts, request: RequestFacts) -> Join | None:
     return None
 
 
+def named_snapshot(snapshots: Sequence[LineFacts], request_id: str) -> int | None:
+    """The index of the last snapshot that names a request."""
+    named = (i for i, line in enumerate(snapshots) if line.request_id == request_id != "")
+    return max(named, default=None)
+
+
 def snapshot_before(
     snapshots: Sequence[LineFacts], request: RequestFacts, earlier_starts_ms: Sequence[int]
 ) -> int | None:
-    """The index of the context-usage snapshot that was written for a request: the last one of its
-    turn before it, unless another first attempt of the turn started in between.
+    """The index of the context-usage snapshot that was written for a request: the last one that
+    names it; else the last one of its turn before it, unless another first attempt of the turn
+    started in between.
 
     `earlier_starts_ms` are the starts of the conversation's other first attempts.
     """
-    if request.started_at_ms is None:
-        return None
+    named = named_snapshot(snapshots, request.request_id)
+    if named is not None or request.started_at_ms is None:
+        return named
     limit = request.started_at_ms + SNAPSHOT_SLACK_MS
     best: int | None = None
     for index, line in enumerate(snapshots):
         if line.at_ms is None or line.at_ms > limit or line.turn_id != request.turn_id:
+            continue
+        if line.request_id:
             continue
         if best is None or line.at_ms >= (snapshots[best].at_ms or 0):
             best = index

@@ -282,7 +282,8 @@ class ContextCategory:
 
 @dataclass(frozen=True, slots=True)
 class ContextUsageView:
-    """The context-usage report nearest before a request, with the strength of the join."""
+    """The context-usage report nearest before a request, with the strength of the join. The output
+    reserve is budget that the agent keeps free in the context window, not text."""
 
     model: str
     total_chars: int | None
@@ -290,6 +291,8 @@ class ContextUsageView:
     categories: tuple[ContextCategory, ...]
     strength: str
     source: SourceRef
+    context_window: int | None = None
+    output_reserve: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

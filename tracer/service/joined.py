@@ -3,7 +3,13 @@
 import sqlite3
 from typing import NamedTuple
 
-from tracer.assemble.joins import LineFacts, RequestFacts, join_line, snapshot_before
+from tracer.assemble.joins import (
+    LineFacts,
+    RequestFacts,
+    join_line,
+    named_snapshot,
+    snapshot_before,
+)
 from tracer.model.source import SourceRef
 from tracer.model.views import ContextCategory, ContextUsageView, JoinedLogLine
 from tracer.service.requests import SessionData, is_side_call
@@ -13,6 +19,7 @@ from tracer.store.events import (
     attempt_events,
     context_usage_rows,
     events_between,
+    report_counts,
     session_events,
 )
 from tracer.store.reading import RequestRow
@@ -77,23 +84,27 @@ def _request_facts(row: RequestRow) -> RequestFacts:
 def context_report(
     connection: sqlite3.Connection, data: SessionData, row_id: int, row: RequestRow
 ) -> ContextReport | None:
-    """The agent's own report for a request: its conversation's first attempts only, since the
-    snapshot is written once before a model call."""
-    if row.attempt != 1 or row.started_at_ms is None or is_side_call(row):
-        return None
+    """The agent's own report for a request: one that names it; else its conversation's first
+    attempts only, since the snapshot is written once before a model call."""
     snapshots = session_events(connection, row_id, (_SNAPSHOT,))
+    lines = [_line_facts(e) for e in snapshots]
+    named = named_snapshot(lines, row.request_id)
+    guessing = row.attempt == 1 and row.started_at_ms is not None and not is_side_call(row)
+    if named is None and not guessing:
+        return None
     starts = [
         other.started_at_ms
         for other in data.rows
         if other.lane == row.lane and other.attempt == 1 and other.key != row.key
         if other.started_at_ms is not None
     ]
-    found = snapshot_before([_line_facts(e) for e in snapshots], _request_facts(row), starts)
+    found = snapshot_before(lines, _request_facts(row), starts)
     if found is None:
         return None
     event = snapshots[found]
     rows = context_usage_rows(connection, event.id)
     total = next((r for r in rows if r.scope == "total"), None)
+    counts = report_counts(total.contributors_json) if total else {}
     categories = []
     for item in rows:
         if item.scope != "category":
@@ -115,7 +126,9 @@ def context_report(
         total_chars=total.chars if total else None,
         total_tokens=total.tokens if total else None,
         categories=tuple(categories),
-        strength="heuristic",
+        strength="heuristic" if named is None else "exact",
         source=SourceRef(data.paths.get(event.source_id, ""), event.line, event.offset_bytes),
+        context_window=counts.get("contextWindow"),
+        output_reserve=counts.get("outputReserve"),
     )
     return ContextReport(view, rows)

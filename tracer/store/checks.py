@@ -36,7 +36,8 @@ class EventFacts(NamedTuple):
 
 
 class UsageFacts(NamedTuple):
-    """One row of a context-usage report, with the event that it belongs to."""
+    """One row of a context-usage report, with the event that it belongs to. `counts_json` are the
+    report's counts, on its total."""
 
     event_id: int
     at_ms: int | None
@@ -48,6 +49,8 @@ class UsageFacts(NamedTuple):
     tokens: int | None
     tokens_redacted: int
     messages: int | None
+    request_id: str
+    counts_json: str
 
 
 class FindingRow(NamedTuple):
@@ -141,8 +144,9 @@ def session_snapshots(connection: sqlite3.Connection, row_id: int) -> list[Usage
     """All rows of the session's context-usage reports."""
     rows = connection.execute(
         "SELECT u.event_id, e.at_ms, e.turn_id, u.scope, u.name, u.source, u.chars, u.tokens, "
-        "u.tokens_redacted, u.count FROM log_events e JOIN context_usage u ON u.event_id = e.id "
-        "WHERE e.session_id = ? ORDER BY u.event_id, u.scope, u.position",
+        "u.tokens_redacted, u.count, e.request_id, "
+        "CASE u.scope WHEN 'total' THEN u.contributors_json ELSE '' END "
+        "FROM log_events e JOIN context_usage u ON u.event_id = e.id WHERE e.session_id = ? ORDER BY u.event_id, u.scope, u.position",
         (row_id,),
     )
     return [UsageFacts(*row) for row in rows]

@@ -4,6 +4,8 @@ import sqlite3
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import msgspec
+
 
 class EventRow(NamedTuple):
     """One log event."""
@@ -40,7 +42,7 @@ class SectionRow(NamedTuple):
 
 
 class UsageRow(NamedTuple):
-    """One row of a context-usage report."""
+    """One row of a context-usage report. `contributors_json` of the total are its counts."""
 
     scope: str
     name: str
@@ -51,6 +53,7 @@ class UsageRow(NamedTuple):
     contributors_json: str = ""
 
 
+_decode_counts = msgspec.json.Decoder(dict[str, int]).decode
 _EVENTS = (
     f"SELECT {', '.join('e.' + c for c in EventRow._fields)} FROM log_events e "
     "JOIN sources src ON src.id = e.source_id"
@@ -121,8 +124,13 @@ def context_usage_rows(connection: sqlite3.Connection, event_id: int) -> list[Us
     """A context-usage report: its total, its categories, its roles."""
     rows = connection.execute(
         "SELECT scope, name, source, chars, tokens, tokens_redacted, "
-        "CASE scope WHEN 'category' THEN contributors_json ELSE '' END FROM context_usage "
+        "CASE scope WHEN 'role' THEN '' ELSE contributors_json END FROM context_usage "
         "WHERE event_id = ? ORDER BY scope, position",
         (event_id,),
     )
     return [UsageRow(*row) for row in rows]
+
+
+def report_counts(json: str) -> dict[str, int]:
+    """The counts of a context-usage report, from its total's `contributors_json`."""
+    return _decode_counts(json) if json else {}

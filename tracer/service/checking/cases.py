@@ -7,6 +7,7 @@ from dataclasses import replace
 from tracer.assemble.attempts import Grouped, group_attempts
 from tracer.checks import CheckedMessage, CheckedRequest, CheckedSession
 from tracer.service.anatomy import SessionAnatomy
+from tracer.service.checking.layouts import NotedMessages
 from tracer.service.checking.log import BuiltContexts, Snapshots, first_starts, log_events
 from tracer.service.checking.messages import SessionMessages, StoredBlock, shared_messages
 from tracer.service.logged import LoggedSections
@@ -45,6 +46,7 @@ class _Builder:
             {i: StoredBlock(*found) for i, found in block_contents(connection, ids).items()},
             {i: stored.reading for i, stored in stored_readings(connection, ids).items()},
         )
+        self._noted = NotedMessages(connection, row_id)
         self._built = BuiltContexts(logged)
         self._snapshots = Snapshots(connection, row_id)
         self._starts = first_starts(self._rows)
@@ -85,9 +87,11 @@ class _Builder:
             else self._snapshots.before(row, self._starts.get(row.lane, ())),
             head_proven=bool(row.system_from),
         )
-        return request if row.node_id is None else self._with_prompt(request, row.node_id)
+        if row.node_id is None:
+            return request
+        return self._with_prompt(request, row.id, row.node_id)
 
-    def _with_prompt(self, request: CheckedRequest, node_id: int) -> CheckedRequest:
+    def _with_prompt(self, request: CheckedRequest, row_id: int, node_id: int) -> CheckedRequest:
         messages, tools = self._messages.of(node_id)
         found = self._anatomy.of(node_id, request.started_at_ms)
         previous, before = self._last.get(request.lane, (None, []))
@@ -96,7 +100,8 @@ class _Builder:
             request,
             tools=tools.blocks,
             tools_known=tools.known,
-            messages=messages,
+            messages=self._noted.of(row_id, messages),
+            layout=self._noted.layout(row_id),
             previous=previous,
             common=shared_messages(before, messages),
             variant=found.layout.variant.value,

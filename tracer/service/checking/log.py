@@ -9,6 +9,7 @@ from tracer.assemble.joins import SNAPSHOT_SLACK_MS, SNAPSHOT_WINDOW_MS
 from tracer.model.events import ContextBuilt, ContextUsage, LogEvent, LoggedSection, UsageCategory
 from tracer.service.logged import LoggedSections
 from tracer.store.checks import EventFacts, UsageFacts, session_log, session_snapshots
+from tracer.store.events import report_counts
 from tracer.store.reading import RequestRow
 
 
@@ -65,7 +66,10 @@ class Snapshots:
         for row in session_snapshots(connection, row_id):
             rows.setdefault(row.event_id, []).append(row)
         self._turns: dict[str, list[tuple[int, list[UsageFacts]]]] = {}
+        self._named = {own[0].request_id: own for own in rows.values() if own[0].request_id}
         for own in rows.values():
+            if own[0].request_id:
+                continue
             at_ms = own[0].at_ms
             if at_ms is not None:
                 self._turns.setdefault(own[0].turn_id, []).append((at_ms, own))
@@ -73,8 +77,11 @@ class Snapshots:
             found.sort(key=lambda pair: pair[0])
 
     def before(self, row: RequestRow, starts_ms: Sequence[int]) -> ContextUsage | None:
-        """The report that was written for a request: the last one of its turn before it, unless
-        another first attempt of its lane, whose `starts_ms` are given in order, came between."""
+        """The report that was written for a request: the one that names it; else the last one of
+        its turn before it, unless another first attempt of its lane, whose `starts_ms` are given in
+        order, came between."""
+        if row.request_id in self._named:
+            return _usage(self._named[row.request_id])
         if row.attempt != 1 or row.started_at_ms is None:
             return None
         found = self._turns.get(row.turn_id, [])
@@ -98,6 +105,7 @@ def _usage(rows: Sequence[UsageFacts]) -> ContextUsage:
         tokens_redacted=bool(total and total.tokens_redacted),
         categories=tuple(_category(r) for r in rows if r.scope == "category"),
         roles=tuple(_category(r) for r in rows if r.scope == "role"),
+        counts=tuple(report_counts(total.counts_json).items()) if total else (),
     )
 
 

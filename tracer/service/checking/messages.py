@@ -46,13 +46,10 @@ class SessionMessages:
         nodes: Sequence[ChainNode],
         blocks: Mapping[int, StoredBlock],
         readings: Mapping[int, BlockReading],
-        notes: Mapping[int, MessageNote] | None = None,
     ) -> None:
-        """`notes` are what the trace says of messages, by the row id of their first block."""
         self._nodes: dict[int, ChainNode] = {node[0]: node for node in nodes}
         self._blocks = blocks
         self._readings = readings
-        self._notes = notes or {}
         self._made: dict[tuple[int, ...], CheckedMessage] = {}
         self._lists: dict[int, PathMessages] = {}
         # Of every node that was seen: a list that its path begins, and how much of it.
@@ -111,7 +108,7 @@ class SessionMessages:
                 first.role,
                 Sort.GAP if gap else sort,
                 tuple(s.block for s in stored),
-                self._notes.get(ids[0], _NO_NOTE),
+                _NO_NOTE,
                 stored[0].wire_hash if len(stored) == 1 else b"".join(s.wire_hash for s in stored),
                 first.span_messages if gap else 0,
             )
