@@ -146,7 +146,8 @@ def session_snapshots(connection: sqlite3.Connection, row_id: int) -> list[Usage
         "SELECT u.event_id, e.at_ms, e.turn_id, u.scope, u.name, u.source, u.chars, u.tokens, "
         "u.tokens_redacted, u.count, e.request_id, "
         "CASE u.scope WHEN 'total' THEN u.contributors_json ELSE '' END "
-        "FROM log_events e JOIN context_usage u ON u.event_id = e.id WHERE e.session_id = ? ORDER BY u.event_id, u.scope, u.position",
+        "FROM log_events e JOIN context_usage u ON u.event_id = e.id "
+        "WHERE e.session_id = ? ORDER BY u.event_id, u.scope, u.position",
         (row_id,),
     )
     return [UsageFacts(*row) for row in rows]
