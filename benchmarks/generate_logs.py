@@ -28,6 +28,7 @@ CONTEXT_BYTES = 1_200_000
 """A prompt above this is compacted, at some 300,000 tokens."""
 LINE_BYTES, WINDOW_BYTES = 60_000, 160_000
 """What a line weighs beside its window, and what 64 messages weigh at scale 1; rounded up."""
+SMALLEST_SCALE = 0.3
 BYTES_PER_TOKEN = 4
 TOOL_NAMES = ("Read", "Bash", "Edit", "Grep", "Glob", "Write", "WebFetch", "TodoWrite")
 MODEL = {"modelId": "model-y", "providerId": "provider-x"}
@@ -444,14 +445,13 @@ def plan(mb: float, sessions: int, long_session: int) -> list[tuple[int, int, fl
     """Return (requests, bytes, scale of message sizes) of each session; a limit may be endless.
 
     A long session keeps its one file below the development limit of 256 MiB, so its messages are
-    smaller. Ends the program if what was asked for cannot be written that way.
+    smaller. Beyond 2,200 requests they are as small as they get and the file is larger than any
+    agent writes: such a session is for measuring pages.
     """
     planned = []
     if long_session:
         scale = min(1.0, (DEVELOPMENT_FILE_BYTES / long_session - LINE_BYTES) / WINDOW_BYTES)
-        if scale < 0.3:
-            raise SystemExit("a session of so many requests does not fit into one file")
-        planned.append((long_session, sys.maxsize, scale))
+        planned.append((long_session, sys.maxsize, max(SMALLEST_SCALE, scale)))
     if mb:
         count = sessions or int(mb * 1e6 // (0.75 * FILE_BYTES)) + 1
         size = int(mb * 1e6 / count)
