@@ -15,6 +15,7 @@ from tracer.model.anatomy_views import Presence
 from tracer.model.events import Status, WindowKind
 from tracer.model.prompt import Kind, Marker, Part, Tier
 from tracer.model.source import SourceRef
+from tracer.model.surroundings import Surroundings
 from tracer.model.usage import Convention, Usage
 from tracer.model.verdict import Verdict
 from tracer.model.views import (
@@ -40,6 +41,7 @@ from tracer.model.views import (
     UsageTotals,
 )
 from tracer.service.comparing import Compared
+from tracer.service.surroundings import cache_clocks
 
 START_MS = 1_768_208_531_000  # 2026-01-12 09:02:11 UTC
 SESSION = "sess_4f2a"
@@ -405,11 +407,13 @@ class FakeService(ListingFake, JudgingFake):
         presences: dict[str, Presence] | None = None,
         comparisons: dict[tuple[str, str], Compared] | None = None,
         verdicts: dict[str, Verdict] | None = None,
+        around: dict[str, Surroundings] | None = None,
     ) -> None:
         super().__init__(Path("fake.db"))
         self.comparisons = dict(comparisons or {})
         self.verdicts = dict(verdicts or {})
         self.presences = dict(presences or {})
+        self.around = dict(around or {})
         self.timelines = {t.session.session_id: t for t in timelines}
         self.details = dict(details or {})
         self.all_sources = tuple(sources)
@@ -432,6 +436,11 @@ class FakeService(ListingFake, JudgingFake):
     def presence(self, session_id: str) -> Presence:
         """A given matrix, or that of usual rows."""
         return self.presences.get(session_id) or a_presence(self.timeline(session_id))
+
+    def surroundings(self, session_id: str) -> Surroundings:
+        """Given ones, or what the requests themselves tell."""
+        own = self.around.get(session_id)
+        return own or Surroundings(clocks=cache_clocks(self.requests(session_id)))
 
     def request(
         self, key: str, *, block_from: int = 0, block_limit: int | None = 200, text: bool = False

@@ -4,15 +4,42 @@ from dataclasses import dataclass
 
 from tracer.errors import NotFoundError
 from tracer.model.anatomy_views import Presence
+from tracer.model.surroundings import Surroundings
 from tracer.model.views import RequestSummary, SessionSummary, Timeline, TimelineEvent
+from web.layout.axis import AXES, Axis, make_axis
+from web.layout.lanes import Switch, all_lanes, switches
 from web.layout.overview import Jump, Overview, overview
-from web.layout.presence import FOLDS, Hap, PresenceDrawing, Slots, draw_presence
-from web.layout.timeline import SCALES, TimelineDrawing, draw_timeline
+from web.layout.presence import FOLDS, Hap, PresenceDrawing, draw_presence
+from web.layout.timeline import (
+    CACHE_HINT,
+    PROMPT_HINT,
+    SCALES,
+    Addresses,
+    TimelineDrawing,
+    draw_timeline,
+    window_columns,
+)
 from web.layout.window import DEFAULT_COLUMNS, Window, choose
 from web.urls import SessionState, compare_url, marked_url, request_url
 
 MOST_EVENTS = 60
 _SCALE_WORDS = {"window": "fit window", "session": "fit session", "share": "100 %"}
+_AXIS_WORDS = {"request": "by request", "time": "by time"}
+_BARS = (
+    Switch("prompt", "Prompt", PROMPT_HINT, shown=True, has=True),
+    Switch("cache", "Cache", CACHE_HINT, shown=True, has=True),
+)
+_KINDS = {"sections": "section", "reminders": "reminder", "mcs": "mcs", "tools": "tool"}
+_MATRIX_LABELS = {
+    "sections": ("Sections", "how each named part of the prefix lived"),
+    "reminders": ("Reminders", "how the notes of each source lived"),
+    "mcs": ("Mid-conversation", "system messages in mid-conversation"),
+    "tools": ("Tools", "how the schema of each tool lived"),
+}
+
+LANE_NAMES = frozenset(
+    {switch.name for switch in _BARS} | {lane.name for lane in all_lanes()} | set(_KINDS)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +52,15 @@ class Move:
     href: str
     fragment: str
     on: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchLink:
+    """A lane that a click draws or hides; `drawn` is whether it is there now."""
+
+    switch: Switch
+    drawn: bool
+    move: Move
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +103,9 @@ class Board:
     jumps: tuple[JumpLink, ...]
     moves: tuple[Move, ...]
     scales: tuple[Move, ...]
+    axes: tuple[Move, ...]
+    lanes: tuple[SwitchLink, ...]
+    rows: dict[str, Move]
     column_prefix: str
     fragment_prefix: str
     events: tuple[EventRow, ...]
@@ -75,20 +114,32 @@ class Board:
     uncounted_blocks: int
 
 
-def make_board(timeline: Timeline, presence: Presence, state: SessionState) -> Board:
+def make_board(
+    timeline: Timeline, presence: Presence, around: Surroundings, state: SessionState
+) -> Board:
     """The board in a state. Raises NotFoundError where the selected request is not in it."""
     selected = _position(timeline, state.request)
     window = choose(len(timeline.columns), state.first, state.last, selected)
     bare = state.selecting("")
     pinned = bare.showing(window) if window.pinned else bare
+    axis = make_axis(state.x, window_columns(timeline, window))
+    lanes = _lanes(timeline, around, presence, state)
+    drawn = frozenset(link.switch.name for link in lanes if link.drawn)
     drawing = draw_timeline(
         timeline,
         window,
         state.request,
-        lambda request: pinned.selecting(request.key).query,
-        lambda w: bare.showing(w).query,
-        state.scale,
+        Addresses(
+            select=lambda request: pinned.selecting(request.key).query,
+            zoom=lambda w: bare.showing(w).query,
+            child=lambda session_id, key: SessionState(session_id, key).page,
+        ),
+        around=around,
+        axis=axis,
+        lanes=drawn,
+        scale=state.scale,
     )
+    matrix = _presence(timeline, presence, axis, state, drawn)
     strip = overview(timeline.columns, window, selected)
     session = timeline.session
     parent = session.parent_session_id
@@ -98,12 +149,15 @@ def make_board(timeline: Timeline, presence: Presence, state: SessionState) -> B
         parent_href=SessionState(parent).page if parent else "",
         window=window,
         drawing=drawing,
-        presence=_presence(timeline, presence, window, drawing, state),
+        presence=matrix,
         folds={name: _fold(state, name) for name in FOLDS},
         strip=strip,
         jumps=tuple(_jump(state, jump) for jump in strip.jumps),
         moves=_moves(state, window),
         scales=_scales(state),
+        axes=_axes(state),
+        lanes=lanes,
+        rows=_rows(matrix, state),
         column_prefix=state.path,
         fragment_prefix=f"/fragments{state.path}/panel",
         events=_events(timeline, pinned, window),
@@ -164,23 +218,55 @@ def _scales(state: SessionState) -> tuple[Move, ...]:
     )  # fmt: skip
 
 
+def _axes(state: SessionState) -> tuple[Move, ...]:
+    return tuple(
+        Move(x, _AXIS_WORDS[x], f"columns {_AXIS_WORDS[x]}",
+             state.along(x).page, _pushing(state.along(x)), x != state.x)
+        for x in AXES
+    )  # fmt: skip
+
+
+def _lanes(
+    timeline: Timeline, around: Surroundings, presence: Presence, state: SessionState
+) -> tuple[SwitchLink, ...]:
+    """All lanes from top to bottom, each with the link that draws or hides it."""
+    groups = {row.group for lane in presence.lanes for row in lane.rows}
+    matrix = tuple(
+        Switch(name, *_MATRIX_LABELS[name], shown=True, has=kind in groups)
+        for name, kind in _KINDS.items()
+    )
+    links = []
+    for switch in (*_BARS, *switches(timeline, around), *matrix):
+        drawn = switch.has and (
+            switch.name in state.on or (switch.shown and switch.name not in state.off)
+        )
+        target = state.switching(switch.name, shown=not drawn, usual=switch.shown)
+        move = Move(f"lane-{switch.name}", switch.label, switch.hint, target.page,
+                    _pushing(target), switch.has)  # fmt: skip
+        links.append(SwitchLink(switch, drawn, move))
+    return tuple(links)
+
+
+def _rows(matrix: PresenceDrawing | None, state: SessionState) -> dict[str, Move]:
+    """A link for each row of the matrix that picks it out, or lets go of it."""
+    links = {}
+    for row in (row for group in (matrix.groups if matrix else ()) for row in group.rows):
+        target = state.choosing("" if row.chosen else row.row)
+        hint = "let go of this row" if row.chosen else "pick out this row: n and p walk its changes"
+        links[row.row] = Move("", row.name, hint, target.page, _pushing(target), True)
+    return links
+
+
 def _presence(
     timeline: Timeline,
     presence: Presence,
-    window: Window,
-    drawing: TimelineDrawing,
+    axis: Axis,
     state: SessionState,
+    drawn: frozenset[str],
 ) -> PresenceDrawing | None:
     """The presence matrix under the timeline, on the same columns."""
-    columns = timeline.columns[window.first - 1 : window.last] if window.total else ()
-    if not columns:
+    if not axis.slots:
         return None
-    slots = Slots(
-        columns[0].request.seq,
-        columns[-1].request.seq,
-        drawing.merged,
-        len(drawing.hits) + drawing.spare_slots,
-    )
     keys = {column.request.seq: column.request.key for column in timeline.columns}
     side = {column.request.lane for column in timeline.columns if column.request.side_call}
 
@@ -195,7 +281,10 @@ def _presence(
             return request_url(key)
         return marked_url(key, block, "" if group == "tool" else name)
 
-    return draw_presence(presence, slots, side, state.unfolded, address)
+    kinds = [kind for name, kind in _KINDS.items() if name in drawn]
+    return draw_presence(
+        presence, axis, side, state.unfolded, address, kinds=kinds, chosen=state.row
+    )
 
 
 def _fold(state: SessionState, name: str) -> Move:

@@ -8,20 +8,11 @@ from tracer.service import Service
 from tracer.service.verdicts import SessionCache
 from web.layout.prompt_map import MapPiece, map_of_parts, map_of_runs
 from web.layout.read_marks import ReadMarks
-from web.layout.window import Window, choose
 from web.urls import SessionState, compare_url, marked_url, misses_url, request_url
 from web.verdict import Callout, NoCallout, make_callout, marks_of
+from web.walk import Pair, Step, clear_step, make_walk
 
 CACHE_BOX_REQUESTS = 400
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A link to the request before or after. `fragment` is empty where the timeline has to move,
-    so that the whole page is loaded."""
-
-    href: str
-    fragment: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +42,7 @@ class Panel:
     session: SessionSummary
     detail: RequestDetail | None
     pieces: tuple[MapPiece, ...]
-    previous: Step | None
-    next: Step | None
+    walk: tuple[Pair, ...]
     clear: Step
     request_href: str
     compare_href: str
@@ -62,18 +52,16 @@ class Panel:
     marks: ReadMarks | None = None
     cache: SessionCache | None = None
     misses_href: str = ""
-    miss: Step | None = None
 
 
 def make_panel(service: Service, state: SessionState, session: SessionSummary) -> Panel:
     """The panel of the request that the state selects. Raises NotFoundError for a foreign key."""
-    clear = _step(state.selecting(""))
+    clear = clear_step(state)
     if not state.request:
         return Panel(
-            state, session, None, (), None, None, clear, "", "",
+            state, session, None, (), make_walk(service, state, session, 0), clear, "", "",
             cache=_small_session_cache(service, state, session),
             misses_href=misses_url(state.session_id),
-            miss=_next_miss(service, state, session, 0),
         )  # fmt: skip
     detail = service.request(state.request, block_limit=0)
     if detail.request.session_id != session.session_id:
@@ -81,17 +69,14 @@ def make_panel(service: Service, state: SessionState, session: SessionSummary) -
             f"Request {state.request} belongs to session {detail.request.session_id},"
             f" not to {session.session_id}."
         )
-    seq = detail.request.seq
     pieces = map_of_runs(detail.map_runs) or map_of_parts(detail.part_sizes)
     callout = make_callout(service, state.request)
-    window = choose(session.requests, state.first, state.last, seq)
     return Panel(
         state=state,
         session=session,
         detail=detail,
         pieces=pieces,
-        previous=_neighbour(state, window, detail.previous_key, seq - 1),
-        next=_neighbour(state, window, detail.next_key, seq + 1),
+        walk=make_walk(service, state, session, detail.request.seq),
         clear=clear,
         request_href=request_url(state.request),
         compare_href=compare_url(detail.baseline_key, state.request) if detail.baseline_key else "",
@@ -99,7 +84,6 @@ def make_panel(service: Service, state: SessionState, session: SessionSummary) -
         notes=_notes(detail),
         callout=callout,
         marks=marks_of(callout, pieces, detail.part_sizes),
-        miss=_next_miss(service, state, session, seq),
     )
 
 
@@ -111,36 +95,6 @@ def _small_session_cache(
     if not 0 < session.requests <= CACHE_BOX_REQUESTS:
         return None
     return service.session_cache(state.session_id)
-
-
-def _step(state: SessionState) -> Step:
-    return Step(state.page, state.panel)
-
-
-def _neighbour(state: SessionState, window: Window, key: str, seq: int) -> Step | None:
-    if not key:
-        return None
-    target = state.selecting(key)
-    if window.holds(seq):
-        return _step(target.showing(window) if window.pinned else target)
-    moved = target.showing(window.around(seq)) if window.pinned else target
-    return Step(moved.page, "")
-
-
-def _next_miss(
-    service: Service, state: SessionState, session: SessionSummary, seq: int
-) -> Step | None:
-    """The first miss after a request; the first of the session behind the last one."""
-    if not session.misses:
-        return None
-    found = [
-        r for r in service.requests(state.session_id) if r.verdict is not None and r.verdict.is_miss
-    ]
-    later = next((r for r in found if r.seq > seq), found[0] if found else None)
-    if later is None or later.seq == seq:
-        return None
-    window = choose(session.requests, state.first, state.last, seq or None)
-    return _neighbour(state, window, later.key, later.seq)
 
 
 def _changed(detail: RequestDetail) -> tuple[ChangedSection, ...]:

@@ -41,7 +41,8 @@ class Crumb:
 
 @dataclass(frozen=True, slots=True)
 class Chrome:
-    """What the frame around every page shows. `revision` is what the page was built from."""
+    """What the frame around every page shows. `revision` is what the page was built from; a paused
+    page stays as it is until somebody lets it go on."""
 
     title: str
     crumbs: tuple[Crumb, ...]
@@ -52,6 +53,8 @@ class Chrome:
     revision: int
     follow: FollowState
     filter_text: str = ""
+    paused: bool = False
+    pause_href: str = ""
 
 
 def _finalize(value: Any) -> Any:
@@ -100,17 +103,19 @@ def chrome(
     """The frame of a page. Take the revision before reading what the page shows."""
     theme = _theme(request)
     following = THEMES[(THEMES.index(theme) + 1) % len(THEMES)]
-    pairs = [(k, v) for k, v in request.query_params.multi_items() if k not in ("theme", "token")]
+    paused = request.query_params.get("paused") == "1"
     return Chrome(
         title=title,
         crumbs=crumbs,
         here=request.url.path.partition("/")[2].partition("/")[0],
         theme=theme,
         next_theme=following,
-        theme_href="?" + urlencode([*pairs, ("theme", following)], errors="surrogatepass"),
+        theme_href=_same_page(request, "theme", following),
         revision=revision,
         follow=follow_state(request),
         filter_text=filter_text,
+        paused=paused,
+        pause_href=_same_page(request, "paused", "" if paused else "1"),
     )
 
 
@@ -118,6 +123,13 @@ def html_of(page: Page) -> str:
     """The page's template with the page's fields."""
     context = {field.name: getattr(page, field.name) for field in fields(cast(Any, page))}
     return _SURROGATES.sub("\ufffd", environment().get_template(page.template).render(context))
+
+
+def _same_page(request: Request, name: str, value: str) -> str:
+    """The query of this page with another value of one parameter; without it for an empty one."""
+    pairs = [(k, v) for k, v in request.query_params.multi_items() if k not in (name, "token")]
+    pairs += [(name, value)] if value else []
+    return "?" + urlencode(pairs, errors="surrogatepass")
 
 
 def render(

@@ -17,21 +17,28 @@ class SessionState:
     last: int | None = None
     scale: str = "window"
     unfolded: tuple[str, ...] = ()
+    x: str = "request"
+    off: tuple[str, ...] = ()
+    on: tuple[str, ...] = ()
+    row: str = ""
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """The parameters of the timeline that are not as usual, the selected request left out."""
+        pairs = [(n, str(v)) for n, v in (("from", self.first), ("to", self.last)) if v is not None]
+        pairs += [("scale", self.scale)] if self.scale != "window" else []
+        pairs += [("x", self.x)] if self.x != "request" else []
+        pairs += [(name, "all") for name in self.unfolded]
+        pairs += [(n, ",".join(v)) for n, v in (("off", self.off), ("on", self.on)) if v]
+        pairs += [("row", self.row)] if self.row else []
+        return tuple(pairs)
 
     @property
     def query(self) -> str:
         """The query with its question mark; empty in the default state."""
-        pairs: list[tuple[str, str | int]] = []
-        if self.request:
-            pairs.append(("request", self.request))
-        if self.first is not None:
-            pairs.append(("from", self.first))
-        if self.last is not None:
-            pairs.append(("to", self.last))
-        if self.scale != "window":
-            pairs.append(("scale", self.scale))
-        pairs += [(name, "all") for name in self.unfolded]
-        return "?" + urlencode(pairs, errors="surrogatepass") if pairs else ""
+        pairs = [("request", self.request)] if self.request else []
+        pairs += self.pairs
+        return "?" + urlencode(pairs, safe=",:", errors="surrogatepass") if pairs else ""
 
     @property
     def path(self) -> str:
@@ -49,8 +56,13 @@ class SessionState:
         return f"/fragments{self.path}/panel{self.query}"
 
     @property
+    def bare_panel(self) -> str:
+        """The fragment of the panel; the state of the timeline is sent beside it."""
+        return f"/fragments{self.path}/panel{SessionState('', self.request).query}"
+
+    @property
     def timeline(self) -> str:
-        """The fragment of the timeline; the selection is sent beside it."""
+        """The fragment of the timeline; the selected request is sent beside it."""
         return f"/fragments{self.path}/timeline{replace(self, request='').query}"
 
     def selecting(self, key: str) -> "SessionState":
@@ -66,6 +78,22 @@ class SessionState:
     def scaled(self, scale: str) -> "SessionState":
         """The same window on another scale."""
         return replace(self, scale=scale)
+
+    def along(self, x: str) -> "SessionState":
+        """The same window with another x axis."""
+        return replace(self, x=x)
+
+    def choosing(self, row: str) -> "SessionState":
+        """The same with a row of the presence matrix picked out; none for an empty name."""
+        return replace(self, row=row)
+
+    def switching(self, lane: str, *, shown: bool, usual: bool) -> "SessionState":
+        """The same with a lane drawn or not; `usual` is what it is unless the address says so."""
+        off = tuple(name for name in self.off if name != lane)
+        on = tuple(name for name in self.on if name != lane)
+        if shown != usual:
+            off, on = (off, (*on, lane)) if shown else ((*off, lane), on)
+        return replace(self, off=off, on=on)
 
     def folding(self, name: str) -> "SessionState":
         """The same with rows of the presence matrix shown that were hidden, or the reverse."""

@@ -30,8 +30,9 @@ from tracer.model.anatomy_views import (
 )
 from tracer.model.prompt import Kind, Marker, Part, Tier
 from tracer.model.views import BlockView, McsView, RequestDetail, SectionView
+from web.layout.axis import Axis, Slot
 from web.layout.marks import Span, cut, first_line
-from web.layout.presence import Hap, PresenceDrawing, Slots, draw_presence
+from web.layout.presence import Hap, PresenceDrawing, draw_presence
 from web.layout.words import marker_words, variant_words
 
 SYSTEM = "# Identity 😀\nYou help.\n\n# Environment\nmodel: GLM-5.3\n"
@@ -39,10 +40,18 @@ ENVIRONMENT = SYSTEM.index("# Env")
 CONTEXT = "<system-reminder>\nProject rules:\nRun the suite.\n</system-reminder>\n"
 
 
+def places(first: int, last: int, each: int, count: int) -> Axis:
+    """An axis of `count` places with `each` requests a slot."""
+    columns = [a_column(seq) for seq in range(first, last + 1)]
+    groups = [columns[i : i + each] for i in range(0, len(columns), each)]
+    slots = (Slot(float(i), i + 1.0, g[0], tuple(g)) for i, g in enumerate(groups))
+    return Axis("request", tuple(slots), float(count), each)
+
+
 def draw(
     *rows: PresenceRowView,
     seqs: tuple[int, ...] = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10),
-    slots: Slots | None = None,
+    slots: Axis | None = None,
     shown: tuple[str, ...] = (),
 ) -> PresenceDrawing:
     presence = Presence(SESSION, len(seqs), (PresenceLane("main", seqs, rows),))
@@ -50,7 +59,7 @@ def draw(
     def address(group: str, hap: Hap, name: str) -> str:
         return f"/{group}/{name}/{hap.cell}/{hap.baseline_seq}/{hap.seq}"
 
-    made = draw_presence(presence, slots or Slots(seqs[0], seqs[-1], 1, 10), (), shown, address)
+    made = draw_presence(presence, slots or places(seqs[0], seqs[-1], 1, 10), (), shown, address)
     assert made is not None
     return made
 
@@ -98,7 +107,7 @@ def test_what_comes_back_has_a_gap_before_it() -> None:
 
 def test_requests_of_other_lanes_do_not_cut_a_line() -> None:
     made = draw(
-        a_presence_row("skills", "ascs", (1, 2, 4, 6)), seqs=(1, 2, 4, 6), slots=Slots(1, 7, 1, 10)
+        a_presence_row("skills", "ascs", (1, 2, 4, 6)), seqs=(1, 2, 4, 6), slots=places(1, 7, 1, 10)
     )
     assert layer(made, "same") == "M5 55h55v4h-55z"
     assert made.glyphs[1].words.endswith("compared with request 2")
@@ -106,14 +115,14 @@ def test_requests_of_other_lanes_do_not_cut_a_line() -> None:
 
 def test_only_the_window_is_drawn() -> None:
     row = a_presence_row("skills", "ascsccsscs", SEQS)
-    made = draw(row, slots=Slots(5, 8, 1, 40))
+    made = draw(row, slots=places(5, 8, 1, 40))
     assert [g.cell for g in made.glyphs] == ["changed", "changed"]
     assert layer(made, "same") == "M0 55h40v4h-40z"
-    assert not draw(a_presence_row("old", "asg.", SEQS), slots=Slots(5, 8, 1, 40)).layers
+    assert not draw(a_presence_row("old", "asg.", SEQS), slots=places(5, 8, 1, 40)).layers
 
 
 def test_columns_that_share_a_slot_show_the_gravest_sign() -> None:
-    made = draw(a_presence_row("skills", "amcgas", SEQS), slots=Slots(1, 10, 5, 40))
+    made = draw(a_presence_row("skills", "amcgas", SEQS), slots=places(1, 10, 5, 40))
     assert [(g.cell, g.x) for g in made.glyphs] == [("changed", 1.25)]
     assert made.glyphs[0].words.endswith("; 4 more events in this column")
 
@@ -122,7 +131,7 @@ def test_signs_that_would_overlap_are_thin_and_too_many_are_ticks() -> None:
     seqs = tuple(range(1, 161))
     close = a_presence_row("a", "ass" + "c" * 2 + "s", seqs)
     busy = a_presence_row("b", "a" + "c" * 159, seqs)
-    made = draw(close, busy, seqs=seqs, slots=Slots(1, 160, 1, 160))
+    made = draw(close, busy, seqs=seqs, slots=places(1, 160, 1, 160))
     assert [g.thin for g in made.glyphs] == [False, True, True]
     assert made.ticked_rows == 1 and layer(made, "changed").count("M") == 159
 
@@ -156,7 +165,7 @@ def test_side_lanes_are_drawn_when_asked_for_and_lanes_of_one_conversation_as_on
 
     def drawn(*shown: str) -> PresenceDrawing:
         made = draw_presence(
-            presence, Slots(1, 7, 1, 40), {"compact@a", "title@a"}, shown, lambda *_: ""
+            presence, places(1, 7, 1, 40), {"compact@a", "title@a"}, shown, lambda *_: ""
         )
         assert made is not None
         return made
@@ -168,14 +177,14 @@ def test_side_lanes_are_drawn_when_asked_for_and_lanes_of_one_conversation_as_on
         "Sections", "Sections · compact", "Side calls",
     ]  # fmt: skip
     nothing = Presence(SESSION, 7, lanes[3:])
-    assert draw_presence(nothing, Slots(1, 7, 1, 40), (), (), lambda *_: "") is None
+    assert draw_presence(nothing, places(1, 7, 1, 40), (), (), lambda *_: "") is None
 
 
 def test_the_axis_has_round_numbers_that_do_not_touch() -> None:
-    made = draw(a_presence_row("x", "a", (1,)), seqs=(1,), slots=Slots(341, 500, 1, 160))
+    made = draw(a_presence_row("x", "a", (1,)), seqs=(1,), slots=places(341, 500, 1, 160))
     assert [t.text for t in made.axis][:3] == ["341", "350", "360"]
     assert made.axis[0].anchor == "start"
-    wide = draw(a_presence_row("x", "a", (1,)), seqs=(1,), slots=Slots(1, 1500, 4, 375))
+    wide = draw(a_presence_row("x", "a", (1,)), seqs=(1,), slots=places(1, 1500, 4, 375))
     assert [t.text for t in wide.axis][:3] == ["1", "100", "200"]
 
 
@@ -331,7 +340,7 @@ def test_the_matrix_of_a_long_session_is_small_and_merged() -> None:
     presence = Presence(SESSION, 1500, (PresenceLane("main", seqs, rows),))
     made = client(FakeService(timeline, presences={SESSION: presence}))
     text = made.get(f"/sessions/{SESSION}?from=1&to=1500&request=r700").text
-    matrix = text[text.index('class="presence"') :]
+    matrix = text[text.index('class="presence"') : text.index('class="below"')]
     assert matrix[: matrix.index("</svg>")].count("<path") == 1
     assert matrix.count("<a href") == 120
     assert 'aria-current="true"' in text and "4 a column" in text

@@ -9,21 +9,35 @@ from tracer.model.events import Status
 from tracer.model.prompt import Part
 from tracer.model.views import MapRun, PartSize, SparkPoint
 from web import filters
+from web.layout.axis import MOST_SLOTS
+from web.layout.lanes import all_lanes
 from web.layout.overview import overview
 from web.layout.prompt_map import map_of_blocks, map_of_parts, map_of_runs
 from web.layout.spark import spark
-from web.layout.timeline import MOST_SLOTS, TimelineDrawing, draw_timeline
+from web.layout.timeline import Addresses, Area, Band, TimelineDrawing, draw_timeline
 from web.layout.window import Window, choose
 from web.layout.words import column_words, side_call
+
+LANES = {"prompt", "cache", *(lane.name for lane in all_lanes())}
 
 
 def draw(
     timeline: object, window: Window, selected: str = "", scale: str = "window"
 ) -> TimelineDrawing:
+    to = Addresses(
+        lambda r: f"?request={r.key}",
+        lambda w: f"?from={w.first}",
+        lambda s, k: f"/sessions/{s}#{k}",
+    )
     return draw_timeline(
         timeline,  # type: ignore[arg-type]
-        window, selected, lambda r: f"?request={r.key}", lambda w: f"?from={w.first}", scale,
+        window, selected, to, lanes=LANES, scale=scale,
     )  # fmt: skip
+
+
+def areas(band: Band | None) -> tuple[Area, ...]:
+    assert band is not None
+    return band.areas
 
 
 def heights(path: str) -> list[float]:
@@ -62,29 +76,29 @@ def test_a_window_moves_and_zooms_inside_the_session() -> None:
 
 def test_bars_stack_to_the_prompt_with_what_is_new_on_top() -> None:
     drawing = draw(a_timeline(columns=[a_column(1)]), Window(1, 1, 1, False))
-    areas = {area.css: area for area in drawing.prompt}
-    assert list(areas) == ["tools", "system", "context", "history", "reminder", "new"]
-    total = sum(heights(area.path)[0] for area in drawing.prompt)
+    found = {area.css: area for area in areas(drawing.prompt)}
+    assert list(found) == ["tools", "system", "context", "history", "reminder", "new"]
+    total = sum(heights(area.path)[0] for area in areas(drawing.prompt))
     assert total == pytest.approx(152, abs=0.4)
-    assert areas["new"].path.startswith("M0 0h")
+    assert found["new"].path.startswith("M0 0h")
 
 
 def test_a_gap_and_a_side_call_are_hatched() -> None:
     gap = (*some_parts(), PartSize(Part.GAP, 1, 0, 9_000, 0, False))
     columns = [a_column(1, gap), a_column(2, side_call=True, query_source="session_title")]
     drawing = draw(a_timeline(columns=columns), Window(1, 2, 2, False))
-    assert {area.css for area in drawing.prompt if area.hatched} == {"gap", "side"}
+    assert {area.css for area in areas(drawing.prompt) if area.hatched} == {"gap", "side"}
     assert [(mark.glyph, mark.text) for mark in drawing.marks] == [("side", "T")]
 
 
 def test_a_prompt_that_was_not_logged_is_an_outline_of_its_billed_input() -> None:
     drawing = draw(a_timeline(columns=[a_column(1, ())]), Window(1, 1, 1, False))
-    assert [area.css for area in drawing.prompt] == ["unlogged"]
+    assert [area.css for area in areas(drawing.prompt)] == ["unlogged"]
 
 
 def test_unknown_usage_is_a_dash_and_never_a_bar() -> None:
     drawing = draw(a_timeline(columns=[a_column(1, usage=None)]), Window(1, 1, 1, False))
-    assert [area.css for area in drawing.cache] == ["none"]
+    assert [area.css for area in areas(drawing.cache)] == ["none"]
 
 
 def test_each_column_is_one_hit_with_exact_numbers() -> None:
@@ -99,7 +113,7 @@ def test_many_columns_are_merged() -> None:
     drawing = draw(a_timeline(1000), Window(1, 1000, 1000, True), "r500")
     assert drawing.merged == 3 and len(drawing.hits) <= MOST_SLOTS
     assert sum(hit.selected for hit in drawing.hits) == 1
-    assert not any(hit.key for hit in drawing.hits)
+    assert [hit.seq for hit in drawing.hits if hit.key] == [1000], "one alone is selected at once"
 
 
 def test_lanes_show_what_went_wrong_and_what_changed() -> None:
@@ -113,9 +127,9 @@ def test_lanes_show_what_went_wrong_and_what_changed() -> None:
     events = [an_event("log", 3), an_event("compaction", 3), an_event("reset", 0)]
     drawing = draw(a_timeline(columns=columns, events=events), Window(1, 5, 5, False))
     assert [m.glyph for m in drawing.marks] == [
-        "failed", "retry", "cancelled", "reset", "compaction",
+        "failed", "retry", "cancelled", "compaction", "model", "reset", "log",
     ]  # fmt: skip
-    assert drawing.marks[3].x == 0 and "log happened" in drawing.marks[4].title
+    assert drawing.marks[5].x == 0 and "log happened" in drawing.marks[6].title
     spans = [(s.css, s.x, s.width) for s in drawing.spans]
     assert spans == [
         ("model first", 0.0, 7.5), ("model switched", 7.5, 5.0),
@@ -128,12 +142,12 @@ def test_lanes_show_what_went_wrong_and_what_changed() -> None:
 def test_every_scale_draws_every_length(scale: str, count: int) -> None:
     timeline = a_timeline(count)
     drawing = draw(timeline, choose(count, None, None, None), scale=scale)
-    assert all(height <= 152.1 for area in drawing.prompt for height in heights(area.path))
+    assert all(height <= 152.1 for area in areas(drawing.prompt) for height in heights(area.path))
 
 
 def test_coordinates_are_short() -> None:
     drawing = draw(a_timeline(97), choose(97, None, None, None))
-    for area in (*drawing.prompt, *drawing.cache):
+    for area in (*areas(drawing.prompt), *areas(drawing.cache)):
         assert not re.search(r"\.\d\d", area.path)
 
 

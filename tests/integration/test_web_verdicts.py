@@ -283,7 +283,7 @@ def test_m_leads_from_miss_to_miss() -> None:
 
     def next_miss(selected: str) -> str:
         text = shown(browser, f"/fragments/sessions/{SESSION}/panel{selected}")
-        found = re.search(r'id="miss" href="[^"]*request=(\w+)', text)
+        found = re.search(r'id="miss-on" href="[^"]*request=(\w+)', text)
         return found[1] if found else ""
 
     steps = [next_miss(s) for s in ("", "?request=r2", "?request=r3", "?request=r4")]

@@ -24,6 +24,7 @@ from tracer.model.doctor_views import DoctorReport
 from tracer.model.new_blocks import RequestAdditions
 from tracer.model.session_list import ANY_SESSION, SessionChoices, SessionFilter
 from tracer.model.story import SessionStory
+from tracer.model.surroundings import Surroundings
 from tracer.model.verdict_views import Misses, VerdictView
 from tracer.model.views import (
     BlockView,
@@ -50,6 +51,7 @@ from tracer.service.pricing import load_prices
 from tracer.service.sessions import session_choices, session_page, summaries
 from tracer.service.sources import all_sources, one_source
 from tracer.service.story import build_story
+from tracer.service.surroundings import build_surroundings
 from tracer.service.verdicts import SessionCache, VerdictReader
 from tracer.store.connect import open_reader
 from tracer.store.reading import (
@@ -181,6 +183,7 @@ class Service(ChecksOfService):
         self.db_path = db_path
         self._prices = prices
         self._sessions: RevisionCache[LoadedSession] = RevisionCache()
+        self._surroundings: RevisionCache[Surroundings] = RevisionCache()
         self._comparer = Comparer()
         self._verdicts = VerdictReader()
         self._checks = CheckReader(rules_off)
@@ -242,6 +245,18 @@ class Service(ChecksOfService):
         with self._read() as connection:
             row_id = _session_row(connection, session_id)
             return self._loaded(connection, row_id, session_id).presence
+
+    def surroundings(self, session_id: str) -> Surroundings:
+        """What stands around a session's requests: the age of their cache, the tool calls of their
+        responses, the sessions of subagents. Raises NotFoundError."""
+        with self._read() as connection:
+            row_id = _session_row(connection, session_id)
+            requests = self._loaded(connection, row_id, session_id).requests
+            return self._surroundings.get(
+                connection,
+                row_id,
+                lambda: build_surroundings(connection, row_id, session_id, requests),
+            )
 
     def _loaded(
         self, connection: sqlite3.Connection, row_id: int, session_id: str

@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 
 from tracer.model.anatomy_views import Presence, PresenceLane, PresenceRowView, PresenceRun
 from web.filters import num, one_line, plural
-from web.layout.scale import coord, percent
+from web.layout.axis import PLOT_PX, UNIT, Axis, Tick
+from web.layout.scale import coord
 
-UNIT = 10
 ROW_HEIGHT, HEAD_HEIGHT, AXIS_HEIGHT = 18, 26, 22
-PLOT_PX = 860
 GLYPH_PX = 10
 MOST_ROW_LINKS = 90
 MOST_LINKS = 900
@@ -29,26 +28,6 @@ EVENTS = ("changed", "moved", "gone", "appeared")
 _TITLES = {
     "section": "Sections", "reminder": "Reminders", "mcs": "Mid-conversation", "tool": "Tools",
 }  # fmt: skip
-_STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
-
-
-@dataclass(frozen=True, slots=True)
-class Slots:
-    """The x axis: `count` slots of `each` requests from `first_seq` on, `used` of them filled."""
-
-    first_seq: int
-    last_seq: int
-    each: int
-    count: int
-
-    @property
-    def used(self) -> int:
-        """How many slots hold a request."""
-        return (self.last_seq - self.first_seq) // self.each + 1
-
-    def of(self, seq: int) -> int:
-        """The slot of a request, from 0; outside of the window below 0 or not below `used`."""
-        return (seq - self.first_seq) // self.each
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +55,13 @@ class Glyph:
 
 
 @dataclass(frozen=True, slots=True)
-class RowName:
-    """The name of a row, with its target or channel."""
+class RowLabel:
+    """The name of a row, with its target or channel. `row` names it in the address."""
 
     name: str
     note: str
+    row: str
+    chosen: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +70,7 @@ class RowGroup:
 
     title: str
     note: str
-    rows: tuple[RowName, ...]
+    rows: tuple[RowLabel, ...]
     fold: str = ""
     folded: bool = False
 
@@ -100,15 +81,6 @@ class Layer:
 
     css: str
     path: str
-
-
-@dataclass(frozen=True, slots=True)
-class Tick:
-    """A request's number on the axis, at x percent; `anchor` keeps it inside at either end."""
-
-    x: float
-    text: str
-    anchor: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +103,29 @@ class _Row:
     name: str
     note: str
     parts: list[tuple[PresenceLane, PresenceRowView]]
+    row: str
     y: int = 0
     marks: dict[int, list[Hap]] = field(default_factory=dict)
+
+
+def row_id(group: str, name: str) -> str:
+    """What names a row in the address; all mid-conversation messages together have no name."""
+    return f"{group}:{name}"
+
+
+def row_events(presence: Presence, row: str) -> tuple[int, ...]:
+    """The requests in which something happened to a row, over the whole session."""
+    group, _, name = row.partition(":")
+    found: set[int] = set()
+    for lane in presence.lanes:
+        for view in lane.rows:
+            if view.group != group or name not in ("", view.name):
+                continue
+            for run in view.runs:
+                if run.cell in EVENTS:
+                    start = bisect_left(lane.seqs, run.first_seq)
+                    found.update(lane.seqs[start : bisect_right(lane.seqs, run.last_seq)])
+    return tuple(sorted(found))
 
 
 Address = Callable[[str, Hap, str], str]
@@ -141,20 +134,24 @@ Address = Callable[[str, Hap, str], str]
 
 def draw_presence(
     presence: Presence,
-    slots: Slots,
+    axis: Axis,
     side_lanes: Collection[str],
     shown: Collection[str],
     address: Address,
+    *,
+    kinds: Collection[str] = GROUPS,
+    chosen: str = "",
 ) -> PresenceDrawing | None:
-    """The matrix of a window; `shown` names the folds that are open. None where no prompt of the
-    session is logged, and so nothing is known."""
+    """The matrix of a window; `shown` names the folds that are open, `kinds` the groups that are
+    drawn, `chosen` the row that is picked out. None where no prompt of the session is logged, and
+    so nothing is known."""
     main = [lane for lane in presence.lanes if lane.lane not in side_lanes and lane.rows]
     side = [lane for lane in presence.lanes if lane.lane in side_lanes and lane.rows]
     if not main and not side:
         return None
-    made: list[tuple[RowGroup, list[_Row]]] = _groups(main, shown, "")
+    made: list[tuple[RowGroup, list[_Row]]] = _groups(main, shown, "", kinds, chosen)
     for lane in side if "lanes" in shown or not main else ():
-        made += _groups([lane], shown, lane.lane.partition("@")[0])
+        made += _groups([lane], shown, lane.lane.partition("@")[0], kinds, chosen)
     if side and main:
         made.append((_fold("Side calls", len(side), "lane", "lanes", shown), []))
     y = AXIS_HEIGHT
@@ -166,17 +163,17 @@ def draw_presence(
             row.y = y
             y += ROW_HEIGHT
             for lane, view in row.parts:
-                _read(lane, view, slots, row, lines)
+                _read(lane, view, axis, row, lines)
             drawn.append((row.parts[0][1].group, row))
-    glyphs, ticked = _glyphs(drawn, slots, address, lines)
+    glyphs, ticked = _glyphs(drawn, axis, address, lines)
     layers = ((css, "".join(lines.get(css, ()))) for css in ("same", "unseen", *EVENTS[::-1]))
     return PresenceDrawing(
         height=y + 6,
-        box_width=slots.count * UNIT,
+        box_width=axis.box_width,
         groups=tuple(group for group, _ in made),
         layers=tuple(Layer(css, path) for css, path in layers if path),
         glyphs=glyphs,
-        axis=_axis(slots),
+        axis=axis.ticks(),
         ticked_rows=ticked,
     )
 
@@ -186,26 +183,32 @@ def _fold(title: str, count: int, what: str, fold: str, shown: Collection[str]) 
 
 
 def _groups(
-    lanes: Sequence[PresenceLane], shown: Collection[str], prefix: str
+    lanes: Sequence[PresenceLane],
+    shown: Collection[str],
+    prefix: str,
+    kinds: Collection[str],
+    chosen: str,
 ) -> list[tuple[RowGroup, list[_Row]]]:
     """The groups of lanes drawn as one: the same item in several lanes has one row."""
     rows: dict[tuple[str, str], _Row] = {}
     for lane in lanes:
         for view in lane.rows:
             key = (view.group, view.name)
-            row = rows.setdefault(key, _Row(one_line(view.name), one_line(view.note), []))
+            row = rows.setdefault(
+                key, _Row(one_line(view.name), one_line(view.note), [], row_id(*key))
+            )
             row.parts.append((lane, view))
     made = []
-    for kind in GROUPS:
+    for kind in (kind for kind in GROUPS if kind in kinds):
         own = [row for (group, _), row in rows.items() if group == kind]
         if own:
             title = f"{_TITLES[kind]} · {one_line(prefix)}" if prefix else _TITLES[kind]
-            made.append(_group(kind, title, own, shown))
+            made.append(_group(kind, title, own, shown, chosen))
     return made
 
 
 def _group(
-    kind: str, title: str, own: list[_Row], shown: Collection[str]
+    kind: str, title: str, own: list[_Row], shown: Collection[str], chosen: str
 ) -> tuple[RowGroup, list[_Row]]:
     """A group with what is folded left out: tools that never changed, messages one by one."""
     fold = note = ""
@@ -219,8 +222,9 @@ def _group(
     elif kind == "mcs" and len(own) > MOST_MESSAGES:
         fold, note = "messages", plural(len(own), "message")
         if "messages" not in shown:
-            rows = [_Row("MCS messages", note, [part for row in own for part in row.parts])]
-    names = tuple(RowName(row.name, row.note) for row in rows)
+            parts = [part for row in own for part in row.parts]
+            rows = [_Row("MCS messages", note, parts, row_id(kind, ""))]
+    names = tuple(RowLabel(row.name, row.note, row.row, row.row == chosen) for row in rows)
     return RowGroup(title, note, names, fold, fold not in shown), rows
 
 
@@ -236,7 +240,7 @@ def _changes(lane: PresenceLane, view: PresenceRowView) -> bool:
 def _read(
     lane: PresenceLane,
     view: PresenceRowView,
-    slots: Slots,
+    axis: Axis,
     row: _Row,
     lines: dict[str, list[str]],
 ) -> None:
@@ -244,22 +248,26 @@ def _read(
 
     A line goes on until the next thing is known: the requests of other lanes do not cut it.
     """
+    if not axis.slots:
+        return
+    first_seq, last_seq = axis.slots[0].first_seq, axis.slots[-1].last_seq
     runs = view.runs
-    at = max(0, bisect_left(runs, slots.first_seq, key=lambda run: run.last_seq) - 1)
+    at = max(0, bisect_left(runs, first_seq, key=lambda run: run.last_seq) - 1)
     begin = edge = 0.0
     kind = ""
     for run in runs[at:]:
-        if run.first_seq > slots.last_seq:
+        if run.first_seq > last_seq:
             break
-        first, last = max(0, slots.of(run.first_seq)), slots.of(run.last_seq)
+        slot = axis.slots[max(0, axis.slot_of(run.first_seq))]
+        inside = run.last_seq >= first_seq
         sort = "" if run.cell == "gone" else "unseen" if run.cell == "unseen" else "same"
         if sort != kind or run.cell == "appeared":
-            middle = first + (0.5 if last >= 0 and run.cell in EVENTS else 0)
+            middle = slot.middle if inside and run.cell in EVENTS else slot.left
             _line(lines, kind, begin, edge if run.cell == "appeared" else middle, row.y)
             begin, kind = middle, sort
-        edge = min(last + 1, slots.used)
-        if run.cell in EVENTS and last >= 0:
-            _mark(lane, run, slots, row)
+        edge = axis.until(min(run.last_seq, last_seq))
+        if run.cell in EVENTS and inside:
+            _mark(lane, run, axis, row)
     _line(lines, kind, begin, edge, row.y)
 
 
@@ -271,10 +279,10 @@ def _line(lines: dict[str, list[str]], kind: str, begin: float, end: float, y: i
         lines.setdefault(kind, []).append(f"M{coord(begin * UNIT)} {shape}")
 
 
-def _mark(lane: PresenceLane, run: PresenceRun, slots: Slots, row: _Row) -> None:
+def _mark(lane: PresenceLane, run: PresenceRun, axis: Axis, row: _Row) -> None:
     """The requests of a run that are in the window, each as a mark in its slot."""
-    start = bisect_left(lane.seqs, max(run.first_seq, slots.first_seq))
-    stop = bisect_right(lane.seqs, min(run.last_seq, slots.last_seq))
+    start = bisect_left(lane.seqs, max(run.first_seq, axis.slots[0].first_seq))
+    stop = bisect_right(lane.seqs, min(run.last_seq, axis.slots[-1].last_seq))
     for position in range(start, stop):
         seq = lane.seqs[position]
         before = lane.seqs[position - 1] if position else None
@@ -282,12 +290,12 @@ def _mark(lane: PresenceLane, run: PresenceRun, slots: Slots, row: _Row) -> None
         if seq == run.first_seq and run.baseline_seq is not None:
             hidden = before is not None and run.baseline_seq < before
             before = run.baseline_seq
-        row.marks.setdefault(slots.of(seq), []).append(Hap(run.cell, seq, run, before, hidden))
+        row.marks.setdefault(axis.slot_of(seq), []).append(Hap(run.cell, seq, run, before, hidden))
 
 
 def _glyphs(
     drawn: Sequence[tuple[str, _Row]],
-    slots: Slots,
+    axis: Axis,
     address: Address,
     lines: dict[str, list[str]],
 ) -> tuple[tuple[Glyph, ...], int]:
@@ -300,28 +308,30 @@ def _glyphs(
             ticked += 1
             for slot, haps in row.marks.items():
                 cell = min((hap.cell for hap in haps), key=EVENTS.index)
-                lines.setdefault(cell, []).append(_tick(slot, row.y))
+                lines.setdefault(cell, []).append(_tick(axis, slot, row.y))
             continue
         spent += count
         order = sorted(row.marks)
-        for place, slot in enumerate(order):
+        middles = [axis.slots[slot].middle for slot in order]
+        for number, slot in enumerate(order):
             near = min(
-                (abs(order[other] - slot) for other in (place - 1, place + 1)
+                (abs(middles[other] - middles[number]) for other in (number - 1, number + 1)
                  if 0 <= other < count),
-                default=slots.count,
+                default=axis.places,
             )  # fmt: skip
-            thin = near * PLOT_PX < GLYPH_PX * slots.count
+            thin = near * PLOT_PX < GLYPH_PX * axis.places
             haps = row.marks[slot]
             hap = min(haps, key=lambda h: EVENTS.index(h.cell))
             glyphs.append(
-                Glyph(hap.cell, thin, percent(slot + 0.5, slots.count), row.y + ROW_HEIGHT // 2,
+                Glyph(hap.cell, thin, axis.percent(middles[number]), row.y + ROW_HEIGHT // 2,
                       _words(row.name, hap, haps), address(group, hap, row.name))
             )  # fmt: skip
     return tuple(glyphs), ticked
 
 
-def _tick(slot: int, y: int) -> str:
-    return f"M{coord(slot * UNIT + 1)} {y + 3}h8v12h-8z"
+def _tick(axis: Axis, slot: int, y: int) -> str:
+    left, right = axis.slots[slot].left * UNIT + 1, axis.slots[slot].right * UNIT - 1
+    return f"M{coord(left)} {y + 3}h{coord(right - left)}v12h-{coord(right - left)}z"
 
 
 def _words(name: str, hap: Hap, haps: Sequence[Hap]) -> str:
@@ -337,18 +347,3 @@ def _words(name: str, hap: Hap, haps: Sequence[Hap]) -> str:
 
 
 _VERBS = {"appeared": "appeared", "changed": "changed", "moved": "moved", "gone": "is gone"}
-
-
-def _axis(slots: Slots) -> tuple[Tick, ...]:
-    """Round numbers of requests, far enough from each other to be read."""
-    per_px = slots.count * slots.each / PLOT_PX
-    step = next((step for step in _STEPS if step >= 52 * per_px), _STEPS[-1])
-    first = -(-slots.first_seq // step) * step
-    seqs = dict.fromkeys([slots.first_seq, *range(first, slots.last_seq + 1, step)])
-    ticks: list[Tick] = []
-    for seq in seqs:
-        x = percent(slots.of(seq) + 0.5, slots.count)
-        if not ticks or x - ticks[-1].x > 4:
-            anchor = "start" if x < 2 else "end" if x > 98 else "middle"
-            ticks.append(Tick(x, num(seq), anchor))
-    return tuple(ticks)

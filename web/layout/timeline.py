@@ -1,32 +1,34 @@
 """The timeline: a column a request, all lanes on one x axis.
 
-Bars are drawn in a stretched box (ten units a column), glyphs and texts are placed in percent of
-the width, so that the drawing fills any width and letters keep their shape. A window with more
-columns than `MOST_SLOTS` merges neighbours: the largest is drawn, and a click zooms in.
+Bars are drawn in a stretched box (ten units a place), glyphs and texts are placed in percent of the
+width, so that the drawing fills any width and letters keep their shape. Columns that share a slot
+are drawn as the largest of them, and a click zooms in.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from tracer.model.prompt import Part
+from tracer.model.surroundings import Surroundings
 from tracer.model.usage import Usage
 from tracer.model.views import RequestSummary, Timeline, TimelineColumn
-from web.filters import short
-from web.layout import lanes
-from web.layout.lanes import LaneMark, LaneSpan, Slot
-from web.layout.scale import bucket_size, coord, rect
+from web.filters import num, short
+from web.layout.axis import MOST_SLOTS, UNIT, Axis, Pause, Slot, column_size, make_axis
+from web.layout.lanes import LaneMark, LaneSpan, draw_rows
+from web.layout.lanes.base import ROW_HEIGHT, LaneBars, RowName, Scene
+from web.layout.lanes.calls import calls_words
+from web.layout.lanes.clock import clock_words
+from web.layout.scale import coord, rect
 from web.layout.window import Window
 from web.layout.words import column_words
 
-UNIT = 10
-FEWEST_SLOTS = 40
-MOST_SLOTS = 400
-PROMPT_Y, PROMPT_HEIGHT = 8, 152
-CACHE_Y, CACHE_HEIGHT = 176, 60
+TOP = 8
+PROMPT_HEIGHT, CACHE_HEIGHT = 152, 60
+BELOW_BARS = 16
 EXPECTED_LINE = 1.2
-ROWS_Y, ROW_HEIGHT = 246, 21
 HATCHED = frozenset({"gap", "unlogged", "side", "unsplit"})
 SCALES = ("window", "session", "share")
+BARS = ("prompt", "cache")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,15 @@ class Area:
     hatched: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Band:
+    """A tall lane of bars: its place and the areas in its own stretched box."""
+
+    y: int
+    height: int
+    areas: tuple[Area, ...]
+
+
 def _areas(order: Sequence[str], paths: dict[str, list[str]]) -> tuple[Area, ...]:
     drawn = ((css, "".join(paths.get(css, ()))) for css in order)
     return tuple(Area(css, path, css in HATCHED) for css, path in drawn if path)
@@ -48,8 +59,9 @@ def _areas(order: Sequence[str], paths: dict[str, list[str]]) -> tuple[Area, ...
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """What a click on a column does. `query` is the query of the page's address; `number` is that
-    of the selected request, or of the first in the column."""
+    """What a click on a slot does. `query` is the query of the page's address; `key` is empty where
+    it zooms in; `number` is that of the selected request, or of the first in the slot. `x` and
+    `width` are in percent."""
 
     seq: int
     number: int
@@ -57,103 +69,142 @@ class Hit:
     query: str
     words: str
     selected: bool
-
-
-@dataclass(frozen=True, slots=True)
-class LaneName:
-    """A lane's name at the left, with a note in small letters."""
-
-    y: int
-    name: str
-    note: str = ""
+    x: float
+    width: float
 
 
 @dataclass(frozen=True, slots=True)
 class TimelineDrawing:
     """Everything that the timeline's template draws."""
 
+    by: str
     height: int
     box_width: int
     merged: int
-    names: tuple[LaneName, ...]
-    prompt: tuple[Area, ...]
-    cache: tuple[Area, ...]
+    names: tuple[RowName, ...]
+    prompt: Band | None
+    cache: Band | None
     spans: tuple[LaneSpan, ...]
     marks: tuple[LaneMark, ...]
+    bars: tuple[LaneBars, ...]
     rules: tuple[int, ...]
     hits: tuple[Hit, ...]
+    pauses: tuple[Pause, ...]
     spare_slots: int
+
+    @property
+    def links(self) -> tuple[LaneMark, ...]:
+        """The marks that lead somewhere by themselves."""
+        return tuple(mark for mark in self.marks if mark.href)
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """The queries and addresses that a drawing links to."""
+
+    select: Callable[[RequestSummary], str]
+    zoom: Callable[[Window], str]
+    child: Callable[[str, str], str]
 
 
 def draw_timeline(
     timeline: Timeline,
     window: Window,
     selected_key: str,
-    query_of: Callable[[RequestSummary], str],
-    query_of_window: Callable[[Window], str],
+    to: Addresses,
+    *,
+    around: Surroundings | None = None,
+    axis: Axis | None = None,
+    lanes: Collection[str] = (),
     scale: str = "window",
 ) -> TimelineDrawing:
-    """The drawing of a window of a session."""
-    columns = timeline.columns[window.first - 1 : window.last] if window.total else ()
-    each = bucket_size(len(columns), MOST_SLOTS)
-    slots = _slots(columns, each)
-    count = max(len(slots), FEWEST_SLOTS)
-    shown = [slot.column for slot in slots]
+    """The drawing of a window of a session, with the lanes that are named."""
+    columns = window_columns(timeline, window)
+    axis = axis or make_axis("request", columns)
+    around = around or Surroundings()
     among = timeline.columns if scale == "session" else columns
-    prompt_top = max(map(_prompt_size, among), default=0)
+    prompt_top = max(map(column_size, among), default=0)
     cache_top = max((_input(c.request.usage) for c in among), default=0)
-    hits = tuple(
-        Hit(
-            seq=slot.first_seq,
-            number=slot.first_seq
-            + (slot.keys.index(selected_key) if selected_key in slot.keys else 0),
-            key=slot.column.request.key if each == 1 else "",
-            query=query_of(slot.column.request) if each == 1
-            else query_of_window(window.around(window.first + i * each, MOST_SLOTS // 2)),
-            words=_hit_words(slot, each),
-            selected=any(key == selected_key for key in slot.keys),
-        )
-        for i, slot in enumerate(slots)
-    )  # fmt: skip
-    rows = lanes.draw_rows(timeline, slots, count, ROWS_Y, ROW_HEIGHT)
+    y, names, prompt, cache = TOP, [], None, None
+    if "prompt" in lanes:
+        prompt = Band(y, PROMPT_HEIGHT, _prompt_areas(axis, prompt_top, scale))
+        note = "share by part" if scale == "share" else f"tokens, top {short(prompt_top)}"
+        names.append(RowName("Prompt", note, PROMPT_HINT, y=y + 11))
+        y += PROMPT_HEIGHT + BELOW_BARS
+    if "cache" in lanes:
+        cache = Band(y, CACHE_HEIGHT, _cache_areas(axis, cache_top, scale))
+        note = f"billed, top {short(cache_top)} · expected −"
+        note = "share of input" if scale == "share" else note
+        names.append(RowName("Cache", note, CACHE_HINT, y=y + 11))
+        y += CACHE_HEIGHT + BELOW_BARS - 6
+    rows = draw_rows(Scene(timeline, around, axis, to.child), lanes, y)
     return TimelineDrawing(
-        height=ROWS_Y + ROW_HEIGHT * len(rows.names) + 4,
-        box_width=count * UNIT,
-        merged=each,
-        names=_names(prompt_top, cache_top, scale, rows.names),
-        prompt=_prompt_areas(shown, prompt_top, scale),
-        cache=_cache_areas(shown, cache_top, scale),
+        by=axis.by,
+        height=max(y + rows.height, ROW_HEIGHT) + 4,
+        box_width=axis.box_width,
+        merged=axis.each,
+        names=(*names, *rows.names),
+        prompt=prompt,
+        cache=cache,
         spans=rows.spans,
         marks=rows.marks,
-        rules=tuple(ROWS_Y + ROW_HEIGHT * i + 10 for i in rows.ruled),
-        hits=hits,
-        spare_slots=count - len(slots),
+        bars=rows.bars,
+        rules=rows.ruled,
+        hits=_hits(axis, window, selected_key, around, to),
+        pauses=axis.pauses,
+        spare_slots=axis.spare,
     )
 
 
-def _slots(columns: Sequence[TimelineColumn], each: int) -> tuple[Slot, ...]:
-    groups = (columns[i : i + each] for i in range(0, len(columns), each))
-    return tuple(
-        Slot(
-            first_seq=group[0].request.seq,
-            last_seq=group[-1].request.seq,
-            column=group[0] if each == 1 else max(group, key=_prompt_size),
-            columns=tuple(group),
-            keys=tuple(column.request.key for column in group),
+PROMPT_HINT = "what a prompt is made of, in the order of the cache: tools below, what is new on top"
+CACHE_HINT = "billed input: cache read below, then written, fresh on top; the line is what could"
+CACHE_HINT += " have been read"
+
+
+def window_columns(timeline: Timeline, window: Window) -> tuple[TimelineColumn, ...]:
+    """The columns of a window."""
+    return timeline.columns[window.first - 1 : window.last] if window.total else ()
+
+
+def _hits(
+    axis: Axis, window: Window, selected_key: str, around: Surroundings, to: Addresses
+) -> tuple[Hit, ...]:
+    hits = []
+    for slot in axis.slots:
+        alone = len(slot.columns) == 1
+        request = slot.column.request
+        middle = slot.first_seq + len(slot.columns) // 2
+        inside = window.around(middle, min(MOST_SLOTS // 2, max(12, 4 * len(slot.columns))))
+        if axis.by == "request":
+            inside = window.around(slot.first_seq, MOST_SLOTS // 2)
+        chosen = next((c for c in slot.columns if c.request.key == selected_key), None)
+        hits.append(
+            Hit(
+                seq=slot.first_seq,
+                number=chosen.request.seq if chosen else slot.first_seq,
+                key=request.key if alone else "",
+                query=to.select(request) if alone else to.zoom(inside),
+                words=_hit_words(slot, around),
+                selected=chosen is not None,
+                x=axis.percent(slot.left),
+                width=axis.percent(slot.right - slot.left),
+            )
         )
-        for group in groups
-    )
+    return tuple(hits)
 
 
-def _hit_words(slot: Slot, each: int) -> str:
+def _hit_words(slot: Slot, around: Surroundings) -> str:
+    """All that the column shows, with exact numbers."""
+    key = slot.column.request.key
     words = column_words(slot.column)
-    if each == 1:
+    if calls := around.calls.get(key):
+        words += f"; {calls_words(dict(calls))}"
+    if clock := around.clocks.get(key):
+        words += f"; {clock_words(clock)}"
+    if len(slot.columns) == 1:
         return words
-    return f"Requests {slot.first_seq} to {slot.last_seq}; the largest: {words}. Click to zoom in"
-
-
-def _prompt_size(column: TimelineColumn) -> int:
-    return column.prompt_tokens or _input(column.request.usage)
+    first, last = num(slot.first_seq), num(slot.last_seq)
+    return f"Requests {first} to {last}; the largest: {words}. Click to zoom in"
 
 
 def _input(usage: Usage | None) -> int:
@@ -166,34 +217,24 @@ def _expected(column: TimelineColumn) -> int | None:
     return verdict.expected_read_tokens if verdict else None
 
 
-def _names(
-    prompt_top: int, cache_top: int, scale: str, rows: Sequence[str]
-) -> tuple[LaneName, ...]:
-    prompt = "share by part" if scale == "share" else f"tokens, top {short(prompt_top)}"
-    cache = "share of input" if scale == "share" else f"billed, top {short(cache_top)} · expected −"
-    return (
-        LaneName(PROMPT_Y + 11, "Prompt", prompt),
-        LaneName(CACHE_Y + 11, "Cache", cache),
-        *(LaneName(ROWS_Y + ROW_HEIGHT * i + 14, name) for i, name in enumerate(rows)),
-    )
+def _bar(axis: Axis, slot: Slot) -> float:
+    """The width of a bar in units: a gap to the next only where it can be seen."""
+    wide = (slot.right - slot.left) * UNIT
+    if axis.by == "time":
+        return max(wide - 0.6, 6.0)
+    return wide * (0.88 if len(axis.slots) <= 130 else 0.92 if len(axis.slots) <= 200 else 1)
 
 
-def _bar(count: int) -> float:
-    """The width of a bar in its slot of ten units: a gap only where it can be seen."""
-    return 8.8 if count <= 130 else 9.2 if count <= 200 else UNIT
-
-
-def _prompt_areas(columns: Sequence[TimelineColumn], top: int, scale: str) -> tuple[Area, ...]:
+def _prompt_areas(axis: Axis, top: int, scale: str) -> tuple[Area, ...]:
     """Stacked bars, a path a part: parts in stacking order, what is new on top.
 
     New tools, system and context keep the colour of their part. A prompt that was not logged is
     an outline as high as its billed input.
     """
     paths: dict[str, list[str]] = {}
-    wide = _bar(len(columns))
-    for i, column in enumerate(columns):
-        x = float(i * UNIT)
-        whole = _prompt_size(column) if scale == "share" else top
+    for slot in axis.slots:
+        column, x, wide = slot.column, slot.left * UNIT, _bar(axis, slot)
+        whole = column_size(column) if scale == "share" else top
         if not whole:
             continue
         unit = PROMPT_HEIGHT / whole
@@ -219,16 +260,15 @@ def _prompt_areas(columns: Sequence[TimelineColumn], top: int, scale: str) -> tu
     return _areas(order, paths)
 
 
-def _cache_areas(columns: Sequence[TimelineColumn], top: int, scale: str) -> tuple[Area, ...]:
+def _cache_areas(axis: Axis, top: int, scale: str) -> tuple[Area, ...]:
     """Stacked bars of billed input: read below, then written, fresh on top, and over them a line
     at what could be read.
 
     Input whose cache share was not reported is one hatched bar; no usage at all is a short dash.
     """
     paths: dict[str, list[str]] = {}
-    wide = _bar(len(columns))
-    for i, column in enumerate(columns):
-        x = float(i * UNIT)
+    for slot in axis.slots:
+        column, x, wide = slot.column, slot.left * UNIT, _bar(axis, slot)
         usage = column.request.usage
         whole = _input(usage)
         if usage is None or not whole:

@@ -7,9 +7,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from tracer.errors import UsageError
 from tracer.service import Service
-from web.board import Board, make_board
+from web.board import LANE_NAMES, Board, make_board
 from web.filters import one_line
+from web.layout.axis import AXES
 from web.layout.presence import FOLDS
 from web.layout.timeline import SCALES
 from web.panel import Panel, make_panel
@@ -52,12 +54,28 @@ def _state(request: Request) -> SessionState:
         last=whole_number(request, "to", least=1),
         scale=one_of(request, "scale", SCALES),
         unfolded=tuple(name for name in FOLDS if one_of(request, name, ("few", "all")) == "all"),
+        x=one_of(request, "x", AXES),
+        off=_names(request, "off"),
+        on=_names(request, "on"),
+        row=request.query_params.get("row", ""),
     )
+
+
+def _names(request: Request, parameter: str) -> tuple[str, ...]:
+    """The names of lanes in a list with commas. Raises UsageError for one that there is not."""
+    names = [name for name in request.query_params.get(parameter, "").split(",") if name]
+    for name in names:
+        if name not in LANE_NAMES:
+            raise UsageError(
+                f"There is no lane {name!r}: {parameter} takes {', '.join(sorted(LANE_NAMES))}."
+            )
+    return tuple(dict.fromkeys(names))
 
 
 def _board(service: Service, state: SessionState) -> Board:
     timeline = service.timeline(state.session_id)
-    return make_board(timeline, service.presence(state.session_id), state)
+    around = service.surroundings(state.session_id)
+    return make_board(timeline, service.presence(state.session_id), around, state)
 
 
 def session(request: Request) -> Response:
@@ -73,10 +91,11 @@ def session(request: Request) -> Response:
 
 
 def board_fragment(request: Request) -> Response:
-    """The board alone; with `push` its state becomes the page's address."""
+    """The board alone; with `push` its state becomes the page's address, and the panel's."""
     state = _state(request)
     board = _board(service_of(request), state)
-    headers = {"HX-Push-Url": state.page} if "push" in request.query_params else {}
+    pushed = {"HX-Push-Url": state.page, "HX-Trigger-After-Settle": "board"}
+    headers = pushed if "push" in request.query_params else {}
     return render(request, BoardFragment(board=board), headers=headers)
 
 

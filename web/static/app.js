@@ -1,5 +1,5 @@
-// Keys, the mark of the selected column, and the sign of a lost connection. Nothing else: every
-// action is a link on the page, and no number is computed here.
+// Keys, the mark of the selected column, what a swap would lose, and the sign of a lost connection.
+// Nothing else: every action is a link on the page, and no number is computed here.
 "use strict";
 (() => {
   const byId = (id) => document.getElementById(id);
@@ -7,6 +7,7 @@
 
   const columns = () => document.querySelectorAll(".hits a");
 
+  // Without a selection, the first or last column of the window.
   const step = (id) => {
     if (byId(id) || byId("clear")) return press(id);
     const all = columns();
@@ -25,80 +26,149 @@
     found.querySelector("a")?.focus({ preventScroll: true });
   };
 
+  const lanes = () => {
+    const menu = byId("lane-menu");
+    if (!menu) return;
+    menu.open = !menu.open;
+    menu.querySelector(menu.open ? "a" : "summary")?.focus();
+  };
+
+  const find = () => {
+    const field = byId("search") ?? byId("filter");
+    field?.focus();
+    field?.select();
+  };
+
+  const escape = () => {
+    if (byId("lane-menu")?.open) return lanes();
+    press("clear");
+  };
+
   const keys = {
-    n: () => change(1),
-    p: () => change(-1),
+    n: () => (byId("row-on") ? press("row-on") : change(1)),
+    p: () => (byId("row-back") ? press("row-back") : change(-1)),
     j: () => step("next"),
     k: () => step("previous"),
-    m: () => press("miss"),
+    t: () => press("turn-on"),
+    T: () => press("turn-back"),
+    m: () => press("miss-on"),
+    M: () => press("miss-back"),
     o: () => press("open"),
     c: () => press("compare"),
+    l: lanes,
+    x: () => press(byId("x-time") ? "x-time" : "x-request"),
     ",": () => press("move-back"),
     ".": () => press("move-forward"),
     "+": () => press("move-in"),
     "=": () => press("move-in"),
     "-": () => press("move-out"),
     f: () => press("move-fit"),
-    "?": () => press("help"),
-    "/": () => byId("filter")?.focus(),
-    Escape: () => press("clear"),
+    " ": () => press("pause"),
+    "?": () => byId("keys")?.showModal(),
+    "/": find,
+    Escape: escape,
   };
 
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || byId("keys")?.open) return;
     if (event.target.closest("input, textarea, select")) {
       if (event.key === "Escape") event.target.blur();
       return;
     }
+    if (event.key === " " && event.target.closest("a, button, summary, pre")) return;
     const action = keys[event.key];
     if (!action) return;
     event.preventDefault();
     action();
   });
 
-  // A click with a modifier opens the page in a new tab instead of swapping a fragment.
   document.addEventListener("click", (event) => {
-    if ((event.ctrlKey || event.metaKey || event.shiftKey) && event.target.closest("a[hx-get]")) {
-      event.stopPropagation();
+    // A click with a modifier opens the page in a new tab instead of swapping a fragment.
+    const swapped = event.target.closest("a[hx-get]");
+    if ((event.ctrlKey || event.metaKey || event.shiftKey) && swapped) event.stopPropagation();
+    // A link that sets one parameter keeps what fragments have put into the address since.
+    const setting = event.target.closest("a[data-set]");
+    if (setting) {
+      const address = new URL(location.href);
+      address.searchParams.set(...setting.dataset.set.split("="));
+      setting.href = address.href;
     }
+    const menu = document.querySelector("details.menu[open]");
+    if (menu && !menu.contains(event.target)) menu.open = false;
   }, true);
+
+  // What stands in a column's name is shown at once, instead of in the browser's late tooltip.
+  const tell = (event) => {
+    const column = event.target.closest?.(".hits a");
+    const readout = byId("readout");
+    if (!column || !readout) return;
+    if (column.title) {
+      column.setAttribute("aria-label", column.title);
+      column.removeAttribute("title");
+    }
+    readout.textContent = column.getAttribute("aria-label");
+    readout.classList.add("told");
+  };
+  document.addEventListener("mouseover", tell);
+  document.addEventListener("focusin", tell);
 
   const markSelected = () => {
     const seq = byId("panel")?.dataset.seq;
     for (const link of document.querySelectorAll(".hits a[aria-current]")) {
       if (link.id && link.id !== `c${seq}`) link.removeAttribute("aria-current");
     }
-    if (seq) byId(`c${seq}`)?.setAttribute("aria-current", "true");
+    const column = seq && byId(`c${seq}`);
+    column?.setAttribute("aria-current", "true");
+    const box = document.querySelector(".lanes");
+    if (column && box && box.scrollWidth > box.clientWidth) {
+      box.scrollLeft = column.offsetLeft - box.clientWidth / 2;
+    }
   };
+
+  // A swap keeps what is unfolded and how far boxes are scrolled; another request's panel starts
+  // at its top.
+  const BOXES = ["#panel", ".lanes", ".scroll"];
+  let kept = null;
+  document.addEventListener("htmx:beforeSwap", () => {
+    kept = {
+      seq: byId("panel")?.dataset.seq,
+      open: [...document.querySelectorAll("details[id][open]")].map((e) => e.id),
+      at: BOXES.map((name) => document.querySelector(name)).map((e) => [e?.scrollLeft, e?.scrollTop]),
+    };
+  });
+  document.addEventListener("htmx:afterSettle", () => {
+    if (!kept) return;
+    for (const id of kept.open) {
+      const folded = byId(id);
+      if (folded) folded.open = true;
+    }
+    BOXES.forEach((name, i) => {
+      const box = document.querySelector(name);
+      if (!box || (name === "#panel" && box.dataset.seq !== kept.seq)) return;
+      [box.scrollLeft, box.scrollTop] = kept.at[i];
+    });
+    markSelected();
+  });
+  addEventListener("DOMContentLoaded", markSelected);
 
   // "gone": the server does not answer; "refused": it answered one request with an error.
   const sign = byId("lost");
   const goneText = sign?.textContent;
   let trouble = "";
-  const tell = (kind, text) => {
+  const warn = (kind, text) => {
     if (!sign) return;
     trouble = kind;
     sign.hidden = !kind;
     sign.textContent = text;
     document.body.classList.toggle("is-lost", kind === "gone");
   };
-
-  let scrolled = 0;
-  document.addEventListener("htmx:beforeSwap", () => {
-    scrolled = document.querySelector(".scroll")?.scrollLeft ?? 0;
-  });
-  document.addEventListener("htmx:afterSettle", () => {
-    const box = document.querySelector(".scroll");
-    if (box && scrolled) box.scrollLeft = scrolled;
-    markSelected();
-  });
-  document.addEventListener("htmx:sendError", () => tell("gone", goneText));
-  document.addEventListener("htmx:timeout", () => tell("gone", goneText));
+  document.addEventListener("htmx:sendError", () => warn("gone", goneText));
+  document.addEventListener("htmx:timeout", () => warn("gone", goneText));
   document.addEventListener("htmx:responseError", (event) => {
-    tell("refused", `The server answered ${event.detail.xhr.status}. Reload the page to see why.`);
+    warn("refused", `The server answered ${event.detail.xhr.status}. Reload the page to see why.`);
   });
   document.addEventListener("htmx:afterRequest", (event) => {
     if (!event.detail.successful || !trouble) return;
-    if (trouble === "gone" || event.target.id !== "live") tell("", "");
+    if (trouble === "gone" || event.target.id !== "live") warn("", "");
   });
 })();

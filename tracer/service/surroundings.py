@@ -1,0 +1,71 @@
+"""What stands around the requests of a session, for the lanes of its timeline."""
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+
+from tracer.cache import provider_for
+from tracer.cache.markers import asked_ttl
+from tracer.model.events import Status
+from tracer.model.surroundings import CacheClock, ChildRequest, ChildSession, Surroundings
+from tracer.model.verdict import Result
+from tracer.model.views import RequestSummary
+from tracer.service.sessions import summaries
+from tracer.store.reading import child_ids
+from tracer.store.surroundings import child_requests, response_calls
+
+
+def build_surroundings(
+    connection: sqlite3.Connection,
+    row_id: int,
+    session_id: str,
+    requests: Sequence[RequestSummary],
+) -> Surroundings:
+    """The surroundings of a session's `requests`."""
+    calls: dict[str, list[tuple[str, int]]] = {}
+    for key, name, count in response_calls(connection, row_id):
+        calls.setdefault(key, []).append((name, count))
+    return Surroundings(
+        clocks=cache_clocks(requests),
+        calls={key: tuple(found) for key, found in calls.items()},
+        children=_children(connection, session_id),
+    )
+
+
+def cache_clocks(requests: Sequence[RequestSummary]) -> Mapping[str, CacheClock]:
+    """The clock of each request that has a baseline, where both say when they started."""
+    by_key = {request.key: request for request in requests}
+    clocks = {}
+    for request in requests:
+        baseline = by_key.get(request.verdict.baseline_key) if request.verdict else None
+        if baseline is None or baseline.started_at_ms is None or request.started_at_ms is None:
+            continue
+        provider = provider_for(request.provider_id, request.model_id)
+        asked = asked_ttl(baseline.markers)
+        named = provider.named_lifetime(asked) if asked else None
+        value = named or provider.lifetime.of(request.model_id)
+        clocks[request.key] = CacheClock(
+            idle_ms=max(0, request.started_at_ms - baseline.started_at_ms),
+            baseline_seq=baseline.seq,
+            sure_ms=value.value.sure_ms,
+            gone_ms=value.value.gone_ms,
+            source=f"asked for by a marker: {asked}" if named else provider.title,
+        )
+    return clocks
+
+
+def _children(connection: sqlite3.Connection, session_id: str) -> tuple[ChildSession, ...]:
+    ids = child_ids(connection, session_id)
+    if not ids:
+        return ()
+    found: dict[int, list[ChildRequest]] = {}
+    for row in child_requests(connection, ids):
+        own = found.setdefault(row.session_row, [])
+        result = Result(row.result) if row.result else None
+        own.append(
+            ChildRequest(row.key, len(own) + 1, row.started_at_ms, Status(row.status), result)
+        )
+    made = [
+        ChildSession(session, tuple(found.get(row_id, ())))
+        for row_id, session in zip(ids, summaries(connection, ids, sparks=False), strict=True)
+    ]
+    return tuple(sorted(made, key=lambda child: child.session.started_at_ms or 0))

@@ -1,0 +1,38 @@
+"""Cache breakpoints: how many a request set, told where that is another number than before."""
+
+from tracer.model.surroundings import Surroundings
+from tracer.model.views import RequestSummary, Timeline
+from web.filters import num, plural
+from web.layout.lanes.base import Lane, LaneMark, Piece, RowName, Scene
+from web.layout.words import marker_words
+
+_HINT = "cache breakpoints that the client set: their number where it changes, a dot where not"
+
+
+def _words(request: RequestSummary) -> str:
+    places = "; ".join(marker_words(marker) for marker in request.markers)
+    told = plural(len(request.markers), "marker")
+    return f"Request {num(request.seq)}: {told}{': ' if places else ''}{places}"
+
+
+def _draw(scene: Scene) -> Piece:
+    marks = []
+    before: dict[str, int] = {}
+    for slot in scene.axis.slots:
+        request = slot.column.request
+        count = len(request.markers)
+        changed = before.get(request.lane) != count
+        before[request.lane] = count
+        x = scene.axis.percent(slot.middle)
+        if changed and (count or slot is not scene.axis.slots[0]):
+            marks.append(LaneMark("side", x, text=str(count), title=_words(request)))
+        elif count:
+            marks.append(LaneMark("v-hit", x, title=_words(request)))
+    return Piece((RowName("Markers", hint=_HINT),), marks=tuple(marks), ruled=True)
+
+
+def _has(timeline: Timeline, around: Surroundings) -> bool:
+    return any(column.request.markers for column in timeline.columns)
+
+
+LANE = Lane("markers", 90, "Markers", _HINT, _draw, _has, shown=False)
