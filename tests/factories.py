@@ -437,10 +437,13 @@ class FakeService(ListingFake, JudgingFake):
         """A given matrix, or that of usual rows."""
         return self.presences.get(session_id) or a_presence(self.timeline(session_id))
 
-    def surroundings(self, session_id: str) -> Surroundings:
+    def surroundings(self, session_id: str, first_seq: int, last_seq: int) -> Surroundings:
         """Given ones, or what the requests themselves tell."""
         own = self.around.get(session_id)
-        return own or Surroundings(clocks=cache_clocks(self.requests(session_id)))
+        requests = self.requests(session_id)
+        return own or Surroundings(
+            clocks=cache_clocks(requests, requests[first_seq - 1 : last_seq])
+        )
 
     def request(
         self, key: str, *, block_from: int = 0, block_limit: int | None = 200, text: bool = False

@@ -119,7 +119,7 @@ def make_board(
 ) -> Board:
     """The board in a state. Raises NotFoundError where the selected request is not in it."""
     selected = _position(timeline, state.request)
-    window = choose(len(timeline.columns), state.first, state.last, selected)
+    window = window_of(timeline, state)
     bare = state.selecting("")
     pinned = bare.showing(window) if window.pinned else bare
     axis = make_axis(state.x, window_columns(timeline, window))
@@ -167,6 +167,12 @@ def make_board(
         ),
         uncounted_blocks=timeline.uncounted_blocks,
     )
+
+
+def window_of(timeline: Timeline, state: SessionState) -> Window:
+    """The window of a state. Raises NotFoundError where the selected request is not in it."""
+    selected = _position(timeline, state.request)
+    return choose(len(timeline.columns), state.first, state.last, selected)
 
 
 def _position(timeline: Timeline, key: str) -> int | None:

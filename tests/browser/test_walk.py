@@ -49,7 +49,11 @@ def test_the_keyboard_alone_leads_from_sessions_to_a_request(page: Page) -> None
     page.keyboard.press("Escape")
     expect(page.get_by_role("heading", level=1)).to_contain_text(LONG)
     page.keyboard.press("?")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Help")
+    keys = page.get_by_role("dialog", name="Keys")
+    expect(keys).to_contain_text("next and previous turn")
+    page.keyboard.press("Escape")
+    expect(keys).not_to_be_visible()
+    expect(page.get_by_role("heading", level=1)).to_contain_text(LONG)
 
 
 def test_a_deep_link_survives_a_reload_and_the_back_button(page: Page) -> None:

@@ -61,7 +61,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("tracer/service/paths.py", "import jinja2", "tracer knows nothing of the web"),
         ("tracer/hashing.py", "import pathlib", PURE),
         ("tracer/assemble/usage.py", "def late():\n    from time import time", PURE),
-        ("web/layout/lanes.py", "from tracer.service import paths", PURE),
+        ("web/layout/lanes/turn.py", "from tracer.service import paths", PURE),
         ("tracer/emit.py", "from tracer.formats import base", COPIED),
         ("web/app.py", "import tracer.store.reading", "the web goes through tracer.service"),
     ],

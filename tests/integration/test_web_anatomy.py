@@ -7,6 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.anatomy_factories import a_breakdown, a_category, a_file, a_presence_row, an_anatomy
+from tests.axes import places
 from tests.factories import (
     SESSION,
     FakeService,
@@ -30,7 +31,7 @@ from tracer.model.anatomy_views import (
 )
 from tracer.model.prompt import Kind, Marker, Part, Tier
 from tracer.model.views import BlockView, McsView, RequestDetail, SectionView
-from web.layout.axis import Axis, Slot
+from web.layout.axis import Axis
 from web.layout.marks import Span, cut, first_line
 from web.layout.presence import Hap, PresenceDrawing, draw_presence
 from web.layout.words import marker_words, variant_words
@@ -38,14 +39,6 @@ from web.layout.words import marker_words, variant_words
 SYSTEM = "# Identity 😀\nYou help.\n\n# Environment\nmodel: GLM-5.3\n"
 ENVIRONMENT = SYSTEM.index("# Env")
 CONTEXT = "<system-reminder>\nProject rules:\nRun the suite.\n</system-reminder>\n"
-
-
-def places(first: int, last: int, each: int, count: int) -> Axis:
-    """An axis of `count` places with `each` requests a slot."""
-    columns = [a_column(seq) for seq in range(first, last + 1)]
-    groups = [columns[i : i + each] for i in range(0, len(columns), each)]
-    slots = (Slot(float(i), i + 1.0, g[0], tuple(g)) for i, g in enumerate(groups))
-    return Axis("request", tuple(slots), float(count), each)
 
 
 def draw(

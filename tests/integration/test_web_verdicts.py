@@ -290,8 +290,8 @@ def test_m_leads_from_miss_to_miss() -> None:
     assert steps == ["r2", "r4", "r4", "r2"]
     alone = client(judged({2: a_verdict(Result.MISS)}))
     text = shown(alone, f"/fragments/sessions/{SESSION}/panel?request=r2")
-    assert 'id="miss"' not in text
-    assert 'id="miss"' not in shown(client(judged({})), f"/sessions/{SESSION}")
+    assert 'id="miss-on"' not in text
+    assert 'id="miss-on"' not in shown(client(judged({})), f"/sessions/{SESSION}")
 
 
 def test_the_misses_are_ranked_with_cause_place_and_fault() -> None:

@@ -48,9 +48,11 @@ class ChildSession:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """By request key: the clock of its cache, and the tools that its response calls, by name with
-    how often. `children` are the sessions of subagents, by start time."""
+    """Of some requests of a session, by key: the clock of the cache, and the tools that the
+    response calls, by name with how often. `has_calls` tells of the whole session. `children` are
+    the sessions of subagents, by start time."""
 
     clocks: Mapping[str, CacheClock] = field(default_factory=dict)
     calls: Mapping[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
     children: tuple[ChildSession, ...] = ()
+    has_calls: bool = False

@@ -246,16 +246,17 @@ class Service(ChecksOfService):
             row_id = _session_row(connection, session_id)
             return self._loaded(connection, row_id, session_id).presence
 
-    def surroundings(self, session_id: str) -> Surroundings:
-        """What stands around a session's requests: the age of their cache, the tool calls of their
-        responses, the sessions of subagents. Raises NotFoundError."""
+    def surroundings(self, session_id: str, first_seq: int, last_seq: int) -> Surroundings:
+        """What stands around some requests of a session: the age of their cache, the tool calls of
+        their responses, the sessions of subagents. Raises NotFoundError."""
         with self._read() as connection:
             row_id = _session_row(connection, session_id)
             requests = self._loaded(connection, row_id, session_id).requests
+            asked = (row_id, session_id, requests, first_seq, last_seq)
             return self._surroundings.get(
                 connection,
-                row_id,
-                lambda: build_surroundings(connection, row_id, session_id, requests),
+                (row_id, first_seq, last_seq),
+                lambda: build_surroundings(connection, *asked),
             )
 
     def _loaded(

@@ -1,6 +1,7 @@
 """What stands around the requests of a session, for the lanes of its timeline."""
 
 import sqlite3
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from tracer.cache import provider_for
@@ -11,7 +12,7 @@ from tracer.model.verdict import Result
 from tracer.model.views import RequestSummary
 from tracer.service.sessions import summaries
 from tracer.store.reading import child_ids
-from tracer.store.surroundings import child_requests, response_calls
+from tracer.store.surroundings import child_requests, has_calls, response_calls
 
 
 def build_surroundings(
@@ -19,23 +20,33 @@ def build_surroundings(
     row_id: int,
     session_id: str,
     requests: Sequence[RequestSummary],
+    first_seq: int,
+    last_seq: int,
 ) -> Surroundings:
-    """The surroundings of a session's `requests`."""
-    calls: dict[str, list[tuple[str, int]]] = {}
-    for key, name, count in response_calls(connection, row_id):
-        calls.setdefault(key, []).append((name, count))
+    """The surroundings of some of a session's `requests`."""
+    shown = requests[max(first_seq, 1) - 1 : last_seq]
+    keys = [request.key for request in shown]
+    wanted = frozenset(keys)
+    calls: dict[str, Counter[str]] = {}
+    for key, name in response_calls(connection, row_id, keys):
+        if key in wanted:
+            calls.setdefault(key, Counter())[name] += 1
     return Surroundings(
-        clocks=cache_clocks(requests),
-        calls={key: tuple(found) for key, found in calls.items()},
+        clocks=cache_clocks(requests, shown),
+        calls={key: tuple(found.items()) for key, found in calls.items()},
         children=_children(connection, session_id),
+        has_calls=bool(calls) or has_calls(connection, row_id),
     )
 
 
-def cache_clocks(requests: Sequence[RequestSummary]) -> Mapping[str, CacheClock]:
-    """The clock of each request that has a baseline, where both say when they started."""
+def cache_clocks(
+    requests: Sequence[RequestSummary], shown: Sequence[RequestSummary]
+) -> Mapping[str, CacheClock]:
+    """The clock of each of the `shown` requests that has a baseline among the `requests`, where
+    both say when they started."""
     by_key = {request.key: request for request in requests}
     clocks = {}
-    for request in requests:
+    for request in shown:
         baseline = by_key.get(request.verdict.baseline_key) if request.verdict else None
         if baseline is None or baseline.started_at_ms is None or request.started_at_ms is None:
             continue

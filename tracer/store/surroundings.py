@@ -4,6 +4,12 @@ import sqlite3
 from collections.abc import Sequence
 from typing import NamedTuple
 
+MOST_KEYS = 1000
+_CALLS = (
+    "SELECT r.key, b.name FROM requests r JOIN response_blocks p ON p.request_id = r.id "
+    "JOIN blocks b ON b.id = p.block_id AND b.kind = 'tool_call'"
+)
+
 
 class ChildRow(NamedTuple):
     """One request of a child session. `result` is empty until it is judged."""
@@ -15,16 +21,25 @@ class ChildRow(NamedTuple):
     result: str
 
 
-def response_calls(connection: sqlite3.Connection, row_id: int) -> list[tuple[str, str, int]]:
-    """Request key, tool and how often it is called, of each response of a session with calls."""
-    rows = connection.execute(
-        "SELECT r.key, b.name, count(*) FROM requests r "
-        "JOIN response_blocks p ON p.request_id = r.id JOIN blocks b ON b.id = p.block_id "
-        "WHERE r.session_id = ? AND b.kind = 'tool_call' GROUP BY r.id, b.name "
-        "ORDER BY r.id, min(p.position)",
-        (row_id,),
+def has_calls(connection: sqlite3.Connection, row_id: int) -> bool:
+    """Whether any response of a session calls a tool."""
+    return bool(
+        connection.execute(f"{_CALLS} WHERE r.session_id = ? LIMIT 1", (row_id,)).fetchone()
     )
-    return [(key, name, count) for key, name, count in rows]
+
+
+def response_calls(
+    connection: sqlite3.Connection, row_id: int, keys: Sequence[str]
+) -> list[tuple[str, str]]:
+    """Request key and tool of each call in the responses of some requests of a session, in order;
+    of all of them where there are too many keys to ask for."""
+    some = len(keys) <= MOST_KEYS
+    where = f"r.key IN ({','.join('?' * len(keys))})" if some else "r.session_id = ?"
+    rows = connection.execute(
+        f"{_CALLS} WHERE {where} ORDER BY p.request_id, p.position",
+        tuple(keys) if some else (row_id,),
+    )
+    return [(key, name) for key, name in rows]
 
 
 def child_requests(connection: sqlite3.Connection, ids: Sequence[int]) -> list[ChildRow]:

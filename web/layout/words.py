@@ -5,7 +5,7 @@ from tracer.model.events import Status
 from tracer.model.prompt import Marker, Tier
 from tracer.model.usage import Convention, Usage
 from tracer.model.views import RequestSummary, TimelineColumn
-from web.filters import duration, num, one_line
+from web.filters import duration, num, one_line, plural
 from web.verdict_words import brief_words
 
 _SIDE = (("title", "T", "title"), ("compact", "C", "compaction"), ("summar", "C", "compaction"),
@@ -128,6 +128,8 @@ def column_words(column: TimelineColumn) -> str:
     if request.verdict is not None:
         parts.append(brief_words(request.verdict))
     parts.append(f"{one_line(request.model_id)}, {duration(request.duration_ms)}")
+    if request.markers:
+        parts.append(plural(len(request.markers), "marker"))
     if request.observed != "full":
         parts.append(request.observed)
     return "; ".join(parts)

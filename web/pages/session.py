@@ -9,7 +9,7 @@ from starlette.routing import Route
 
 from tracer.errors import UsageError
 from tracer.service import Service
-from web.board import LANE_NAMES, Board, make_board
+from web.board import LANE_NAMES, Board, make_board, window_of
 from web.filters import one_line
 from web.layout.axis import AXES
 from web.layout.presence import FOLDS
@@ -74,7 +74,8 @@ def _names(request: Request, parameter: str) -> tuple[str, ...]:
 
 def _board(service: Service, state: SessionState) -> Board:
     timeline = service.timeline(state.session_id)
-    around = service.surroundings(state.session_id)
+    window = window_of(timeline, state)
+    around = service.surroundings(state.session_id, window.first, window.last)
     return make_board(timeline, service.presence(state.session_id), around, state)
 
 

@@ -6,13 +6,12 @@ from tracer.model.surroundings import Surroundings
 from tracer.model.views import Timeline
 from web.filters import num, one_line
 from web.layout.axis import UNIT
-from web.layout.lanes.base import Lane, LaneBars, LaneMark, Piece, RowName, Scene
+from web.layout.lanes.base import Lane, LaneBars, Piece, RowName, Scene
 from web.layout.scale import rect
 
 HEIGHT = 16
 FULL_AT = 4
 MOST_NAMED = 8
-MOST_MARKS = 130
 _HINT = "tool calls that the response asked for: the higher, the more"
 
 
@@ -44,17 +43,12 @@ def _draw(scene: Scene) -> Piece:
             pieces.append(rect(slot.left * UNIT, top + HEIGHT + 3 - high, wide, high))
         return (LaneBars("calls", "".join(pieces)),) if pieces else ()
 
-    quiet = len(scene.axis.slots) > MOST_MARKS
-    marks = () if quiet else tuple(
-        LaneMark("nothing", scene.axis.percent(slot.middle), title=calls_words(calls))
-        for slot, calls in found
-    )  # fmt: skip
     hint = f"{_HINT}; at most {num(top_count)} in this window" if top_count else _HINT
-    return Piece((RowName("Tool calls", hint=hint),), marks=marks, bars=bars)
+    return Piece((RowName("Tool calls", hint=hint),), bars=bars)
 
 
 def _has(timeline: Timeline, around: Surroundings) -> bool:
-    return bool(around.calls)
+    return around.has_calls
 
 
 LANE = Lane("calls", 55, "Tool calls", _HINT, _draw, _has)

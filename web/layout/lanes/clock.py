@@ -49,13 +49,13 @@ def _draw(scene: Scene) -> Piece:
         share = lived_share(oldest)
         x = scene.axis.percent(slot.middle)
         if share is None:
-            marks.append(LaneMark("v-not_reported", x, title=clock_words(oldest)))
+            marks.append(LaneMark("v-not_reported", x))
             continue
         high = max(0.8, min(share, 1.0) * HEIGHT)
         wide = max(slot.right - slot.left - 0.12, 0.5) * UNIT
         drawn["over" if share > 1 else "age"].append((slot.left * UNIT, wide, high))
         if share > 1:
-            marks.append(LaneMark("late", x, title=clock_words(oldest)))
+            marks.append(LaneMark("late", x))
 
     def bars(top: int) -> tuple[LaneBars, ...]:
         base = top + HEIGHT + 2
@@ -69,7 +69,7 @@ def _draw(scene: Scene) -> Piece:
 
 
 def _has(timeline: Timeline, around: Surroundings) -> bool:
-    return bool(around.clocks)
+    return any(c.request.verdict and c.request.verdict.baseline_key for c in timeline.columns)
 
 
 LANE = Lane("clock", 15, "Cache clock", _HINT, _draw, _has)

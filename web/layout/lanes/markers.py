@@ -1,18 +1,10 @@
 """Cache breakpoints: how many a request set, told where that is another number than before."""
 
 from tracer.model.surroundings import Surroundings
-from tracer.model.views import RequestSummary, Timeline
-from web.filters import num, plural
+from tracer.model.views import Timeline
 from web.layout.lanes.base import Lane, LaneMark, Piece, RowName, Scene
-from web.layout.words import marker_words
 
 _HINT = "cache breakpoints that the client set: their number where it changes, a dot where not"
-
-
-def _words(request: RequestSummary) -> str:
-    places = "; ".join(marker_words(marker) for marker in request.markers)
-    told = plural(len(request.markers), "marker")
-    return f"Request {num(request.seq)}: {told}{': ' if places else ''}{places}"
 
 
 def _draw(scene: Scene) -> Piece:
@@ -25,9 +17,9 @@ def _draw(scene: Scene) -> Piece:
         before[request.lane] = count
         x = scene.axis.percent(slot.middle)
         if changed and (count or slot is not scene.axis.slots[0]):
-            marks.append(LaneMark("side", x, text=str(count), title=_words(request)))
+            marks.append(LaneMark("side", x, text=str(count)))
         elif count:
-            marks.append(LaneMark("v-hit", x, title=_words(request)))
+            marks.append(LaneMark("v-hit", x))
     return Piece((RowName("Markers", hint=_HINT),), marks=tuple(marks), ruled=True)
 
 
