@@ -135,6 +135,12 @@ class CacheLog:
         line = event(name, at=round(at_s * 1000), sessionId=self.session)
         self.events.append(line | ({"message": message} if message else {}))
 
+    def first_token(self, name: str, at_s: float) -> None:
+        """Add the line that tells when the answer to a request began."""
+        line = event("model_first_content", at=round(at_s * 1000))
+        ids = {"requestId": name, "attempt": 1}
+        self.events.append(line | {"sessionId": self.session, "context": ids})
+
     def through(self, endpoint: str, name: str, at_s: float) -> None:
         """Add the line of the structured log that tells through which endpoint a request went."""
         line = event("model.request.completed", at=round(at_s * 1000) + 500)

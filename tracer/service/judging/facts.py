@@ -157,6 +157,7 @@ def _call(
         hashes=ladder,
         prompt_tokens_estimate=path.tokens if path is not None and path.whole else None,
     )
+    facts = replace(facts, client_version=facts.headers.get("user-agent", ""))
     sizes = (path.tokens, path.uncounted) if path is not None else None
     logged = (attempt.endpoint, first_token, attempt.http_status, step)
     stamp = _encode((row, extra, sizes, logged, [_plain(marker) for marker in own]))
