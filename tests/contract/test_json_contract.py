@@ -12,6 +12,7 @@ import pytest
 from tests.check_factories import a_bare_check_report, a_check_report
 from tests.cli_anatomies import a_presence
 from tests.integration import test_cli_fakes as fakes
+from tests.session_comparisons import a_session_comparison
 from tests.verdict_factories import (
     a_bare_verdict_view,
     a_verdict_view,
@@ -24,6 +25,7 @@ from tracer.jsonview.compare import comparison_json
 from tracer.jsonview.core import doctor_json, ingest_json, sessions_json, sources_json
 from tracer.jsonview.encoding import json_text
 from tracer.jsonview.request import detail_json, requests_json
+from tracer.jsonview.session_comparison import compare_json
 from tracer.jsonview.verdict import explain_json, misses_json
 from tracer.model.compare_views import ChangeView, HunksAsked, HunksView
 from tracer.model.comparison import Op
@@ -34,6 +36,7 @@ from tracer.service.comparing import Compared, hunks_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "json.md"
 COMMANDS = (
+    "compare",
     "ingest", "sessions", "requests", "presence", "show", "explain", "misses", "check", "diff",
     "sources", "doctor",
 )  # fmt: skip
@@ -72,6 +75,8 @@ REQUIRED = {
     "diff": "schema a b common first_divergence changes",
     "diff common": "blocks chars tokens",
     "diff first_divergence": "tier index message_index char_offset token_offset",
+    "compare": "schema a b rows",
+    "compare rows[]": "group name state a b",
     "diff changes[]": "op tier a_index b_index label hunks",
 }
 
@@ -113,6 +118,8 @@ def outputs(command: str) -> list[Any]:
                 comparison_json(made.view, [inside(made, change) for change in made.view.changes])
                 for made in (fakes.a_comparison(), fakes.a_bare_comparison())
             ]
+        case "compare":
+            values = [compare_json(a_session_comparison())]
         case "sources":
             values = [sources_json([fakes.a_source()])]
         case _:

@@ -125,6 +125,7 @@ def test_the_json_of_every_page_is_that_of_the_commands(database: Path) -> None:
         (f"/data/requests/{keys[2]}/verdict", "explain"),
         (f"/data/compare/{keys[1]}/{keys[2]}", "diff"),
         (f"/data/misses?session={session}", "misses"),
+        (f"/data/compare/sessions?a={session}&b={session_of(database, 0)}", "compare"),
         ("/data/sources", "sources"),
     ):
         answer = app.get(address)

@@ -10,6 +10,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Event as StopEvent
 
+from tracer.compare.sessions import compare_sessions
 from tracer.errors import InputError, NotFoundError, StoreError
 from tracer.ingest import IngestOptions, Ingestor, find_files
 from tracer.model.anatomy_views import Presence
@@ -22,6 +23,7 @@ from tracer.model.compare_views import (
 )
 from tracer.model.doctor_views import DoctorReport
 from tracer.model.new_blocks import RequestAdditions
+from tracer.model.session_comparison import SessionComparison
 from tracer.model.session_list import ANY_SESSION, SessionChoices, SessionFilter
 from tracer.model.story import SessionStory
 from tracer.model.surroundings import Surroundings
@@ -42,6 +44,7 @@ from tracer.service.cached import RevisionCache
 from tracer.service.checking.keeping import FollowedChecks
 from tracer.service.checking.reader import CheckReader, ChecksOfService
 from tracer.service.comparing import Comparer, hunks_of
+from tracer.service.comparing_sessions import session_side
 from tracer.service.detail import build_detail
 from tracer.service.doctor import examine
 from tracer.service.judging.rounds import judge_for, judged
@@ -344,6 +347,17 @@ class Service(ChecksOfService):
         with self._read() as connection:
             compared = self._comparer.get(connection, a_key, b_key)
             return tuple(hunks_of(compared, index, how) for index, how in asked.items())
+
+    def compare_sessions(self, a: str, b: str) -> SessionComparison:
+        """Two sessions aligned by what their prompts were made of. Raises NotFoundError."""
+        with self._read() as connection:
+            sides = []
+            for session_id in (a, b):
+                row_id = _session_row(connection, session_id)
+                session = summaries(connection, [row_id], sparks=True)[0]
+                requests = self._loaded(connection, row_id, session_id).requests
+                sides.append(session_side(connection, row_id, session, requests))
+            return compare_sessions(*sides)
 
     def explain(self, key: str, against: str = "") -> VerdictView:
         """Why a request read what it read: the verdict against its baseline, or `against` another

@@ -12,6 +12,7 @@ from tracer.jsonview.compare import comparison_json
 from tracer.jsonview.core import JsonObject, session_json, sessions_json, sources_json
 from tracer.jsonview.encoding import json_text
 from tracer.jsonview.request import detail_json, request_json
+from tracer.jsonview.session_comparison import compare_json
 from tracer.jsonview.verdict import explain_json, misses_json
 from tracer.model.compare_views import CONTEXT_LINES, PAGE_HUNKS, HunksAsked
 from tracer.model.comparison import Op
@@ -77,6 +78,13 @@ def compare(request: Request) -> Response:
     return _json(comparison_json(view, inside))
 
 
+def compare_sessions(request: Request) -> Response:
+    """`tracer compare --json`."""
+    asked = request.query_params
+    found = service_of(request).compare_sessions(asked.get("a", ""), asked.get("b", ""))
+    return _json(compare_json(found))
+
+
 def misses(request: Request) -> Response:
     """`tracer misses --json`."""
     asked = request.query_params
@@ -98,6 +106,7 @@ ROUTES = (
     Route("/data/requests/{key:path}/verdict", verdict, name="data.verdict"),
     Route("/data/requests/{key:path}", one_request, name="data.request"),
     Route("/data/sessions/{session_id:path}", session, name="data.session"),
+    Route("/data/compare/sessions", compare_sessions, name="data.compare.sessions"),
     Route("/data/compare/{a}/{b}", compare, name="data.compare"),
     Route("/data/misses", misses, name="data.misses"),
     Route("/data/sources", sources, name="data.sources"),
