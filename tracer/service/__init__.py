@@ -25,6 +25,7 @@ from tracer.model.doctor_views import DoctorReport
 from tracer.model.new_blocks import RequestAdditions
 from tracer.model.session_comparison import SessionComparison
 from tracer.model.session_list import ANY_SESSION, SessionChoices, SessionFilter
+from tracer.model.search_views import SearchAsked, SearchPage
 from tracer.model.story import SessionStory
 from tracer.model.surroundings import Surroundings
 from tracer.model.verdict_views import Misses, VerdictView
@@ -51,6 +52,7 @@ from tracer.service.judging.rounds import judge_for, judged
 from tracer.service.loaded import LoadedSession
 from tracer.service.paths import default_db_path, default_root
 from tracer.service.pricing import load_prices
+from tracer.service.searching import Searcher
 from tracer.service.sessions import session_choices, session_page, summaries
 from tracer.service.sources import all_sources, one_source
 from tracer.service.story import build_story
@@ -190,6 +192,7 @@ class Service(ChecksOfService):
         self._comparer = Comparer()
         self._verdicts = VerdictReader()
         self._checks = CheckReader(rules_off)
+        self._searcher = Searcher()
 
     @contextmanager
     def _read(self) -> Iterator[sqlite3.Connection]:
@@ -396,6 +399,11 @@ class Service(ChecksOfService):
         usage rows with their ties, what is missing. Raises NotFoundError."""
         with self._read() as connection:
             return build_story(connection, _session_row(connection, session_id), session_id)
+
+    def search(self, asked: SearchAsked) -> SearchPage:
+        """The texts that hold a query, the last stored first. Raises UsageError, NotFoundError."""
+        with self._read() as connection:
+            return self._searcher.search(connection, asked)
 
     def revision(self) -> int:
         """A number that grows whenever something was stored: pages poll it."""
