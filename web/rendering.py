@@ -17,6 +17,7 @@ from web.filters import FILTERS, visible
 from web.follower import FollowState
 from web.layout.prompt_map import part_name
 from web.layout.words import WORDS
+from web.search_words import SEARCH_WORDS
 from web.verdict_words import VERDICT_WORDS
 
 THEMES = ("auto", "dark", "light")
@@ -74,7 +75,8 @@ def environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.filters.update(FILTERS | WORDS | COMPARE_WORDS | VERDICT_WORDS | {"part_name": part_name})
+    made.filters.update(FILTERS | WORDS | COMPARE_WORDS | VERDICT_WORDS | SEARCH_WORDS)
+    made.filters["part_name"] = part_name
     made.globals["static_url"] = static_url
     return made
 

@@ -13,6 +13,7 @@ from tests.check_factories import a_bare_check_report, a_check_report
 from tests.cli_anatomies import a_presence
 from tests.integration import test_cli_fakes as fakes
 from tests.session_comparisons import a_session_comparison
+from tests.search_factories import a_bare_search_page, a_search_page
 from tests.verdict_factories import (
     a_bare_verdict_view,
     a_verdict_view,
@@ -26,6 +27,7 @@ from tracer.jsonview.core import doctor_json, ingest_json, sessions_json, source
 from tracer.jsonview.encoding import json_text
 from tracer.jsonview.request import detail_json, requests_json
 from tracer.jsonview.session_comparison import compare_json
+from tracer.jsonview.search import search_json
 from tracer.jsonview.verdict import explain_json, misses_json
 from tracer.model.compare_views import ChangeView, HunksAsked, HunksView
 from tracer.model.comparison import Op
@@ -38,7 +40,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "json.md"
 COMMANDS = (
     "compare",
     "ingest", "sessions", "requests", "presence", "show", "explain", "misses", "check", "diff",
-    "sources", "doctor",
+    "search", "sources", "doctor",
 )  # fmt: skip
 
 # What others rely on. More keys may be added, none renamed.
@@ -70,6 +72,8 @@ REQUIRED = {
     "explain verdict.causes[]": "code subtype certainty tier block_index message_index section "
     "reminder char_offset token_offset summary before after fix",
     "misses": "schema misses causes rebilled_tokens",
+    "search": "schema hits",
+    "search hits[]": "session_id first_key last_key times_sent where snippet",
     "check": "schema findings rules_run not_applicable",
     "check findings[]": "rule level key message message_index evidence",
     "diff": "schema a b common first_divergence changes",
@@ -120,6 +124,8 @@ def outputs(command: str) -> list[Any]:
             ]
         case "compare":
             values = [compare_json(a_session_comparison())]
+        case "search":
+            values = [search_json(page) for page in (a_search_page(), a_bare_search_page())]
         case "sources":
             values = [sources_json([fakes.a_source()])]
         case _:

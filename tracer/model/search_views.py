@@ -114,3 +114,11 @@ class SearchPage:
     total: int
     at_least: bool
     unsearched: int
+
+
+@dataclass(frozen=True, slots=True)
+class SearchChoices:
+    """What a search can be narrowed to: sections of prompts, sources of reminders."""
+
+    sections: tuple[str, ...]
+    sources: tuple[str, ...]

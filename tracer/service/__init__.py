@@ -25,7 +25,6 @@ from tracer.model.doctor_views import DoctorReport
 from tracer.model.new_blocks import RequestAdditions
 from tracer.model.session_comparison import SessionComparison
 from tracer.model.session_list import ANY_SESSION, SessionChoices, SessionFilter
-from tracer.model.search_views import SearchAsked, SearchPage
 from tracer.model.story import SessionStory
 from tracer.model.surroundings import Surroundings
 from tracer.model.verdict_views import Misses, VerdictView
@@ -52,7 +51,7 @@ from tracer.service.judging.rounds import judge_for, judged
 from tracer.service.loaded import LoadedSession
 from tracer.service.paths import default_db_path, default_root
 from tracer.service.pricing import load_prices
-from tracer.service.searching import Searcher
+from tracer.service.searching import Searcher, SearchOfService
 from tracer.service.sessions import session_choices, session_page, summaries
 from tracer.service.sources import all_sources, one_source
 from tracer.service.story import build_story
@@ -174,7 +173,7 @@ def doctor(
     return examine(root or default_root(), db_path, session_id)
 
 
-class Service(ChecksOfService):
+class Service(ChecksOfService, SearchOfService):
     """Reads one database. Safe in threads."""
 
     def __init__(
@@ -399,11 +398,6 @@ class Service(ChecksOfService):
         usage rows with their ties, what is missing. Raises NotFoundError."""
         with self._read() as connection:
             return build_story(connection, _session_row(connection, session_id), session_id)
-
-    def search(self, asked: SearchAsked) -> SearchPage:
-        """The texts that hold a query, the last stored first. Raises UsageError, NotFoundError."""
-        with self._read() as connection:
-            return self._searcher.search(connection, asked)
 
     def revision(self) -> int:
         """A number that grows whenever something was stored: pages poll it."""

@@ -6,11 +6,13 @@ else a search could spell a secret out letter by letter.
 """
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from itertools import chain
 from threading import Lock
 
+from tracer.anatomy.sections import SECTION_KINDS
 from tracer.assemble.uses import Forest
 from tracer.errors import NotFoundError, UsageError
 from tracer.masking import find_secrets, mask_spans
@@ -21,10 +23,12 @@ from tracer.model.search_views import (
     ROW_KINDS,
     FoundPiece,
     SearchAsked,
+    SearchChoices,
     SearchPage,
 )
 from tracer.service.cached import RevisionCache
-from tracer.service.searching_uses import Match, Provenance, inside, reminder_spans
+from tracer.service.searching_sections import SectionSpan
+from tracer.service.searching_uses import Match, Provenance, reminder_spans, spans_inside
 from tracer.store.reading import session_row_id
 from tracer.store.search import (
     TEXTS_AT_ONCE,
@@ -35,8 +39,10 @@ from tracer.store.search import (
     blocks_with_reminder,
     candidates,
     last_block,
+    logged_section_names,
     nodes_after,
     prefix_blocks,
+    reminder_sources,
     row_candidates,
     tips,
 )
@@ -88,9 +94,9 @@ class Searcher:
     def _find(self, connection: sqlite3.Connection, asked: SearchAsked) -> Found:
         matcher = Matcher(asked.query, exact=asked.exact)
         session = _session(connection, asked.session_id)
-        matches = _Matches(matcher, reveal=self._reveal)
-        unsearched = 0
         placed = bool(asked.section or asked.source)
+        matches = _Matches(matcher, reveal=self._reveal, keep_texts=placed)
+        unsearched = 0
         if asked.kind not in ROW_KINDS:
             scope = self._scope(connection, asked, session)
             high = last_block(connection)
@@ -104,9 +110,10 @@ class Searcher:
                 if len(matches) > MOST_TEXTS:
                     break
                 matches.add(row.text, 0, row)
-        found = self._placed(connection, asked, matches.all())
+        found = self._placed(connection, asked, matches)
         more = len(matches) > MOST_LOOKED_INTO or len(found) > MOST_TEXTS
-        return Found(found[:MOST_TEXTS], more, unsearched)
+        lean = tuple(match._replace(text="") for match in found[:MOST_TEXTS])
+        return Found(lean, more, unsearched)
 
     def _scope(
         self, connection: sqlite3.Connection, asked: SearchAsked, session: int | None
@@ -125,17 +132,18 @@ class Searcher:
         return Scope(asked.kind, sorted(set.intersection(*sets)) if sets else None)
 
     def _placed(
-        self, connection: sqlite3.Connection, asked: SearchAsked, matches: tuple[Match, ...]
+        self, connection: sqlite3.Connection, asked: SearchAsked, matches: "_Matches"
     ) -> tuple[Match, ...]:
-        """The matches that lie in the section or the reminder that was asked for."""
+        """The texts that match in the section and the reminder that were asked for."""
+        found = matches.all()
         if asked.source:
-            matches = inside(matches, reminder_spans(connection, matches), asked.source)
+            found = matches.narrowed(found, reminder_spans(connection, found), asked.source)
         if asked.section:
             with self._lock:
                 self._grow(connection)
-                spans = Provenance(connection, self._forest).section_spans(matches)
-            matches = inside(matches, spans, asked.section)
-        return matches
+                spans = Provenance(connection, self._forest).section_spans(found)
+            found = matches.narrowed(found, spans, asked.section)
+        return found
 
     def _grow(self, connection: sqlite3.Connection) -> None:
         """Learn the nodes that were stored since; from the start where it is another database."""
@@ -149,12 +157,34 @@ class Searcher:
         self._forest.grow(fresh)
 
 
+class SearchOfService:
+    """The use cases of search, for a service that can read."""
+
+    _searcher: Searcher
+    _read: Callable[[], AbstractContextManager[sqlite3.Connection]]
+
+    def search(self, asked: SearchAsked) -> SearchPage:
+        """The texts that hold a query, the last stored first. Raises UsageError, NotFoundError."""
+        with self._read() as connection:
+            return self._searcher.search(connection, asked)
+
+    def search_choices(self) -> SearchChoices:
+        """What a search can be narrowed to: what is known of sections, and the sources of reminders
+        that were found."""
+        with self._read() as connection:
+            logged = logged_section_names(connection)
+            sources = reminder_sources(connection)
+        sections = {*(kind.source for kind in SECTION_KINDS), *logged}
+        return SearchChoices(tuple(sorted(sections)), tuple(sources))
+
+
 class _Matches:
     """Texts that hold the query, each once whatever the number of blocks that have it."""
 
-    def __init__(self, matcher: Matcher, *, reveal: bool) -> None:
+    def __init__(self, matcher: Matcher, *, reveal: bool, keep_texts: bool) -> None:
         self._matcher = matcher
         self._reveal = reveal
+        self._keep_texts = keep_texts
         self._found: dict[int, Match] = {}
 
     def __len__(self) -> int:
@@ -173,18 +203,38 @@ class _Matches:
                 self._found[key] = known._replace(block_ids=(*known.block_ids, block_id))
             return
         spans = self._matcher.spans(text)
-        secrets: tuple[tuple[int, int], ...] = ()
-        if spans and not self._reveal:
-            secrets = tuple((secret.start, secret.end) for secret in find_secrets(text))
-            spans = outside(spans, secrets)
         if not spans:
             return
-        start, end, matches = snippet(text, spans)
-        shown = mask_spans(text, secrets, start, end)
-        piece = FoundPiece(shown, matches, start, len(text) - end)
+        secrets = self._secrets(text)
+        spans = outside(spans, secrets)
+        if not spans:
+            return
         lean = None if row is None else row._replace(text="")
         ids = (block_id,) if row is None else ()
-        self._found[key] = Match(ids, lean, piece, spans, len(text))
+        kept = text if self._keep_texts else ""
+        self._found[key] = Match(ids, lean, _piece(text, spans, secrets), spans, len(text), kept)
+
+    def narrowed(
+        self, matches: tuple[Match, ...], places: Mapping[int, Sequence[SectionSpan]], name: str
+    ) -> tuple[Match, ...]:
+        """The texts that match inside a place of that name, and these matches of them."""
+        found = []
+        for match in matches:
+            if spans := spans_inside(match, places, name):
+                piece = _piece(match.text, spans, self._secrets(match.text))
+                found.append(match._replace(spans=spans, piece=piece))
+        return tuple(found)
+
+    def _secrets(self, text: str) -> tuple[tuple[int, int], ...]:
+        return () if self._reveal else tuple((s.start, s.end) for s in find_secrets(text))
+
+
+def _piece(
+    text: str, spans: Sequence[tuple[int, int]], secrets: Sequence[tuple[int, int]]
+) -> FoundPiece:
+    """The text around the first match, with its secrets masked."""
+    start, end, matches = snippet(text, spans)
+    return FoundPiece(mask_spans(text, secrets, start, end), matches, start, len(text) - end)
 
 
 def _newest_first(

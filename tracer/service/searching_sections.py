@@ -8,7 +8,7 @@ from tracer.anatomy.prompt import AnatomyContext, anatomy_of
 from tracer.model.prompt import PlacedBlock, Prompt
 from tracer.service.logged import LoggedSections
 from tracer.store.events import session_sections
-from tracer.store.search import Tip, prefix_texts
+from tracer.store.search import PrefixText, Tip, prefix_texts
 
 MOST_NODES = 400
 """How far from its front a prompt is looked at: tools, system messages and attachments."""
@@ -40,7 +40,7 @@ class PrefixSections:
     def _sections(self, tip: Tip, path: Sequence[int]) -> dict[int, tuple[SectionSpan, ...]]:
         rows = prefix_texts(self._connection, path[:MOST_NODES])
         blocks = tuple(
-            PlacedBlock(0, 0, row.message_index, row.block_index, row.block, b"", b"", 0)
+            PlacedBlock(0, 0, row.message_index, row.block_index, row.block, _name(row), b"", 0)
             for row in rows
         )
         logged = self._lines(tip.session_row)
@@ -60,3 +60,8 @@ class PrefixSections:
             found.read_texts(self._connection)
             self._logged[session_row] = found
         return found
+
+
+def _name(row: PrefixText) -> bytes:
+    """What tells this text from others while they are read."""
+    return str(row.block_id).encode()

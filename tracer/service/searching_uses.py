@@ -39,13 +39,15 @@ _SECTION = "section"
 
 class Match(NamedTuple):
     """A text that holds the query: of blocks (an answer and its copy in the next prompt are two),
-    the last stored first, or of a row beside the prompts. `spans` are the matches in it."""
+    the last stored first, or of a row beside the prompts. `spans` are the matches in it. `text` is
+    only kept until it is known whether they lie where they were asked for."""
 
     block_ids: tuple[int, ...]
     row: RowText | None
     piece: FoundPiece
     spans: tuple[tuple[int, int], ...]
     chars: int
+    text: str = ""
 
 
 class _Known(NamedTuple):
@@ -236,18 +238,16 @@ def reminder_spans(
     return {group: tuple(spans) for group, spans in found.items()}
 
 
-def inside(
-    matches: Sequence[Match], spans: Mapping[int, Sequence[SectionSpan]], name: str
-) -> tuple[Match, ...]:
-    """The texts that match inside a span of that name."""
+def spans_inside(
+    match: Match, spans: Mapping[int, Sequence[SectionSpan]], name: str
+) -> tuple[tuple[int, int], ...]:
+    """The matches of a text inside its spans of that name."""
+    own = spans.get(match.block_ids[0], ()) if match.block_ids else ()
+    named = [span for span in own if span.source == name]
     return tuple(
-        match
-        for match in matches
-        if match.block_ids
-        and any(
-            span.source == name and any(span.start <= a and b <= span.end for a, b in match.spans)
-            for span in spans.get(match.block_ids[0], ())
-        )
+        (start, end)
+        for start, end in match.spans
+        if any(span.start <= start and end <= span.end for span in named)
     )
 
 

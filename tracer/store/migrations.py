@@ -12,6 +12,7 @@ from tracer.store import m003_verdicts as _m003
 from tracer.store import m004_session_database as _m004
 from tracer.store import m006_checks as _m006
 from tracer.store import m007_layouts as _m007
+from tracer.store import m008_nul_texts as _m008
 from tracer.store import m009_sessions_list as _m009
 
 migrations = Migrations("context-tracer")
@@ -368,6 +369,12 @@ def m007_layouts(db: Database) -> None:
 
 
 @migrations()
+def m008_nul_texts(db: Database) -> None:
+    """Texts that hold a NUL can be searched."""
+    _m008.pack_texts(db)
+
+
+@migrations()
 def m009_sessions_list(db: Database) -> None:
     """The sessions list by model."""
     for statement in _m009.STATEMENTS:
@@ -383,6 +390,7 @@ KNOWN_STEPS = frozenset(
         m004_session_database.__name__,
         m006_checks.__name__,
         m007_layouts.__name__,
+        m008_nul_texts.__name__,
         m009_sessions_list.__name__,
     }
 )

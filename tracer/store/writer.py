@@ -20,6 +20,7 @@ from tracer.tokens import estimate_tokens, utf16_length
 COMPRESS_FROM_CHARS = 4_000
 COMPRESSION_LEVEL = 4
 PREVIEW_CHARS = 160
+NUL = "\0"
 MAX_CACHED = 250_000
 
 _INSERT_BLOCK = f"INSERT INTO blocks VALUES ({','.join('?' * 20)})"
@@ -224,9 +225,8 @@ class Writer:
         text = block.text
         chars, estimate = utf16_length(text), estimate_tokens(text)
         data = text.encode("utf-8")
-        packed = (
-            zlib.compress(data, COMPRESSION_LEVEL) if len(text) >= COMPRESS_FROM_CHARS else None
-        )
+        packs = len(text) >= COMPRESS_FROM_CHARS or NUL in text  # SQLite's LIKE ends at a NUL
+        packed = zlib.compress(data, COMPRESSION_LEVEL) if packs else None
         part, is_system = part_of(block), block.tier is Tier.SYSTEM
         stored = StoredBlock(self._next_block, key, chars, estimate, is_system, part, block.role)
         self._next_block += 1
