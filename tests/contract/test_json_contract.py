@@ -12,8 +12,8 @@ import pytest
 from tests.check_factories import a_bare_check_report, a_check_report
 from tests.cli_anatomies import a_presence
 from tests.integration import test_cli_fakes as fakes
-from tests.session_comparisons import a_session_comparison
 from tests.search_factories import a_bare_search_page, a_search_page
+from tests.session_comparisons import a_session_comparison
 from tests.verdict_factories import (
     a_bare_verdict_view,
     a_verdict_view,
@@ -26,8 +26,8 @@ from tracer.jsonview.compare import comparison_json
 from tracer.jsonview.core import doctor_json, ingest_json, sessions_json, sources_json
 from tracer.jsonview.encoding import json_text
 from tracer.jsonview.request import detail_json, requests_json
-from tracer.jsonview.session_comparison import compare_json
 from tracer.jsonview.search import search_json
+from tracer.jsonview.session_comparison import compare_json
 from tracer.jsonview.verdict import explain_json, misses_json
 from tracer.model.compare_views import ChangeView, HunksAsked, HunksView
 from tracer.model.comparison import Op
