@@ -1,5 +1,8 @@
 """Results of a search for the tests of what is printed and shown."""
 
+from dataclasses import replace
+from typing import Any
+
 from tests.integration.test_cli_fakes import AT_MS, REF
 from tracer.model.search_views import (
     FoundPiece,
@@ -11,13 +14,13 @@ from tracer.model.search_views import (
 )
 
 
-def a_use(**changes: object) -> TextUse:
+def a_use(**changes: Any) -> TextUse:
     """A session that sent the text three times."""
     known = TextUse(
         "sess_demo", "Rename a function", "c0ffee000001", 1, 7, "c0ffee000003", 3, 7, 3,
         "c0ffee000002", AT_MS,
     )  # fmt: skip
-    return TextUse(**{n: changes.get(n, getattr(known, n)) for n in TextUse.__slots__})
+    return replace(known, **changes)
 
 
 def a_text(*uses: TextUse) -> FoundText:
