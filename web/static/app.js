@@ -54,6 +54,8 @@
     m: () => press("miss-on"),
     M: () => press("miss-back"),
     o: () => press("open"),
+    g: () => press("first"),
+    G: () => press("last"),
     c: () => press("compare"),
     l: lanes,
     x: () => press(byId("x-time") ? "x-time" : "x-request"),
