@@ -1,6 +1,7 @@
 """`tracer export`: a session or a comparison as one file that opens without a server."""
 
 import os
+import secrets
 import sys
 import time
 from collections.abc import Iterator
@@ -11,7 +12,10 @@ import click
 from tracer import service
 from tracer.errors import UsageError
 from tracer.service.naming import key_of, session_id_of
+from tracer.service.redacting import redacted_service
 from web.export import comparison_file, session_file
+
+REDACTED = "texts replaced by salted hashes and lengths"
 
 
 @click.command()
@@ -22,6 +26,17 @@ from web.export import comparison_file, session_file
     type=click.Path(dir_okay=False, path_type=Path),
     help="The file to write. Default: the terminal's output.",
 )
+@click.option(
+    "--redact",
+    is_flag=True,
+    help="Replace every text by a salted hash and its length: timeline, matrix and verdicts stay. "
+    "Ids and names of tools, sections and models are kept.",
+)
+@click.option(
+    "--salt",
+    help="What the hashes are made with: the same one makes two files comparable. Default: a new "
+    "one that nobody knows.",
+)
 @click.option("--no-texts", is_flag=True, help="Leave the texts of the prompts out.")
 @click.option(
     "--db",
@@ -29,21 +44,34 @@ from web.export import comparison_file, session_file
     envvar="TRACER_DB",
     help="The database. Default: the platform's data folder.",
 )
-def export(names: tuple[str, ...], out: Path | None, no_texts: bool, db: Path | None) -> None:
+def export(
+    names: tuple[str, ...],
+    out: Path | None,
+    redact: bool,
+    salt: str | None,
+    no_texts: bool,
+    db: Path | None,
+) -> None:
     """Write a session, or the comparison of two requests, as one HTML file.
 
     The file holds everything that it shows and opens from disk: no server, no script, no network.
     """
     reading = service.Service(db or service.default_db_path())
-    now_ms = int(time.time() * 1000)
     if len(names) > 2:
         raise UsageError("Name one session, or two requests to compare.")
-    if len(names) == 2:
-        a_key, b_key = (key_of(reading, name) for name in names)
-        made = comparison_file(reading, a_key, b_key, now_ms=now_ms)
+    if salt is not None and not redact:
+        raise UsageError("--salt says how to redact: give --redact with it.")
+    keys = [key_of(reading, name) for name in names] if len(names) == 2 else []
+    session_id = "" if keys else session_id_of(reading, names[0])
+    note = ""
+    if redact:
+        secret = salt.encode("utf-8", "surrogatepass") if salt else secrets.token_bytes(16)
+        reading, note = redacted_service(reading, secret), REDACTED
+    now_ms = int(time.time() * 1000)
+    if keys:
+        made = comparison_file(reading, *keys, now_ms=now_ms, note=note)
     else:
-        session_id = session_id_of(reading, names[0])
-        made = session_file(reading, session_id, texts=not no_texts, now_ms=now_ms)
+        made = session_file(reading, session_id, texts=not no_texts, now_ms=now_ms, note=note)
     if out is None:
         _to_output(made)
         return
