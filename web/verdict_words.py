@@ -6,6 +6,7 @@ A result has one glyph, one colour and one word, the same on every page.
 from tracer.model.prompt import Tier
 from tracer.model.verdict import CauseFinding, Result, VerdictBrief
 from tracer.model.verdict_views import MissView
+from tracer.service import cause_names
 from web.filters import num, one_line
 
 _RESULTS = {
@@ -33,36 +34,6 @@ _FAULTS = {
     "nobody": "nobody's",
 }
 
-_CAUSES = {
-    "AFFINITY": "answered by another server",
-    "BELOW_MINIMUM": "too short to be cached",
-    "BREAKPOINT_MISSING": "no cache marker",
-    "BREAKPOINT_UNREACHABLE": "cache marker behind a change",
-    "CACHING_OFF": "caching switched off",
-    "CONCURRENT": "sent while the entry was being written",
-    "ENDPOINT_CHANGED": "other endpoint",
-    "FIRST_IN_SCOPE": "first request of its kind",
-    "GATEWAY_REWRITE": "a gateway rewrote it",
-    "HISTORY_REWRITTEN": "history rewritten",
-    "LOG_WINDOWED": "the log shows only a part",
-    "LOOKBACK_EXCEEDED": "too many new blocks since the last marker",
-    "MODEL_CHANGED": "model changed",
-    "NO_USAGE": "no usage logged",
-    "NOT_A_MISS_ROUNDING": "rounding to the provider's blocks",
-    "PARAM_CHANGED": "parameter changed",
-    "REPORTING_GAP": "the provider did not report it",
-    "RETRY_RESEND": "sent again after a failure",
-    "SERVER_SIDE": "the provider's side",
-    "SERVER_STRIPPED": "the provider dropped a part",
-    "SIDECAR_EVICTION": "pushed out by other calls",
-    "SYSTEM_CHANGED": "system or context changed",
-    "TAIL_WINDOW": "the prompt is a moving window",
-    "TOOLS_CHANGED": "tools changed",
-    "TTL_DOWNGRADED": "kept for a shorter time",
-    "TTL_EXPIRED": "expired",
-    "UNKNOWN": "not established",
-}
-
 _TIERS = {Tier.TOOLS: "tool", Tier.SYSTEM: "system block", Tier.MESSAGES: "block"}
 
 _AGREEMENTS = {"agree": "agrees", "conflict": "conflicts", "silent": "says nothing of it"}
@@ -85,9 +56,7 @@ def fault_words(fault: str) -> str:
 
 def cause_words(code: str, subtype: str = "") -> str:
     """A cause in words: history rewritten, tool result cleared."""
-    words = _CAUSES.get(code, one_line(code).replace("_", " ").lower()) or "not established"
-    detail = one_line(subtype).replace("_", " ").lower()
-    return f"{words}: {detail}" if detail else words
+    return cause_names.cause_words(one_line(code), one_line(subtype))
 
 
 def agreement_words(agreement: str) -> str:

@@ -153,7 +153,7 @@ def test_a_cleared_tool_result_says_what_it_saved_and_cost(read: Read) -> None:
     cause = view.verdict.causes[0]
     assert (cause.code, cause.subtype) == ("HISTORY_REWRITTEN", "TOOL_RESULT_CLEARED")
     told = " | ".join(cause.evidence)
-    assert "saved:" in told and "cost:" in told and "even after" in told
+    assert "saved:" in told and "cost:" in told and "pays for itself after" in told
     assert view.change is not None and view.change.place == f"message {at} (tool)"
     assert view.change.lines[-1].text == "[Old tool result content cleared]"
 
@@ -186,7 +186,7 @@ def test_a_nonce_in_every_request(read: Read) -> None:
     for n in (1, 5):
         cause = verdict_on(db, f"r{n}").verdict.causes[0]
         assert (cause.code, cause.subtype) == ("SYSTEM_CHANGED", "nonce")
-    assert "5 of 5 requests" in " ".join(cause.evidence)
+    assert "5 of the 5 requests" in " ".join(cause.evidence)
     cache = Service(db).session_cache(SESSION)
     assert cache.misses == 5 and cache.causes[0].requests == 5
 
@@ -405,3 +405,24 @@ def test_the_reminder_in_which_the_read_stopped_is_named(read: Read) -> None:
     stop = verdict_on(read(log), "r2").verdict.read_stop
     assert stop is not None and (stop.section, stop.reminder) == ("", "runtime_mode")
     assert "That is in the reminder runtime_mode, about" in stop.sentence
+
+
+def test_a_tool_that_only_moved_is_not_shown_as_removed(read: Read) -> None:
+    talk = [*START, *turns(3)]
+    log = CacheLog()
+    log.ask("r1", talk, at_s=0, tools=TOOLS, read=0)
+    log.ask("r2", [*talk, user("more")], at_s=9, tools=[*TOOLS[1:], TOOLS[0]])
+    change = verdict_on(read(log), "r2").change
+    assert change is not None and (change.op, change.a_index, change.b_index) == ("moved", 0, 3)
+    assert change.place == "tool 0, Tool0: now at 3" and not change.lines
+
+
+def test_the_first_request_of_a_lane_says_nothing_against_a_cause(read: Read) -> None:
+    """It could read nothing, whatever its markers: that it missed nothing proves nothing."""
+    log = CacheLog(CLAUDE)
+    talk = [*START, *turns(4)]
+    log.ask("r1", talk, at_s=0, tools=TOOLS, read=0)
+    log.ask("r2", [*talk, user("more")], at_s=9, tools=TOOLS, read=0)
+    cause = verdict_on(read(log), "r2").verdict.causes[0]
+    assert cause.code == "CACHING_OFF"
+    assert not any("against it" in item for item in cause.evidence)

@@ -59,7 +59,7 @@ def test_explain_reads_like_a_colleague(db: Path) -> None:
         "First difference, changed: system block 0",
         "- Today's date is 2026-01-1[-2-]",
         "+ Today's date is 2026-01-1{+3+}",
-        "Why: SYSTEM_CHANGED date",
+        "Why: system or context changed: date (SYSTEM_CHANGED)",
         "certain: the log shows it, on the client's side",
         "Fix: ",
         "Checked and equal",
@@ -117,7 +117,7 @@ def test_a_broken_table_of_prices_is_named(db: Path, tmp_path: Path, text: str, 
 def test_misses_are_ranked_and_summed(db: Path) -> None:
     text = run(db, "misses").stdout
     assert text.startswith("2 misses: ")
-    assert "By cause" in text and "SERVER_SIDE" in text and "SYSTEM_CHANGED date" in text
+    assert "By cause" in text and "(SERVER_SIDE)" in text and "date (SYSTEM_CHANGED)" in text
     found = json.loads(run(db, "misses", SESSION, "--json").stdout)
     sizes = [m["verdict"]["rebilled_tokens"] for m in found["misses"]]
     assert sizes == sorted(sizes, reverse=True) and sum(sizes) == found["rebilled_tokens"]

@@ -178,7 +178,7 @@ def test_two_versions_that_alternate() -> None:
     history = History(earlier=earlier(*old[:-1], common=5_060))
     cause = judge(now, before, difference, history).causes[0]
     assert cause.subtype == "alternation"
-    assert any("changed in 4 of 4 requests" in e for e in cause.evidence)
+    assert any("changed in 4 of the 4 requests" in e for e in cause.evidence)
 
 
 def test_a_nonce_in_every_request_is_counted() -> None:
@@ -186,7 +186,7 @@ def test_a_nonce_in_every_request_is_counted() -> None:
     now = call("b", 9, 61_000, 5_056, hashes=HashLadder("t", "s9"))
     difference = diverged(5_060, 44_000, changes=(system("cch=36ee5", "cch=0aaa9"),))
     cause = judge(now, old[-1], difference, History(earlier=earlier(*old))).causes[0]
-    assert cause.subtype == "nonce" and any("5 of 5" in e for e in cause.evidence)
+    assert cause.subtype == "nonce" and any("5 of the 5" in e for e in cause.evidence)
 
 
 # History
@@ -268,7 +268,9 @@ def test_a_cleared_tool_result_says_when_it_pays_off() -> None:
     assert cause.subtype == "TOOL_RESULT_CLEARED"
     assert "saved: 9,000 tokens less in every later request" in cause.evidence
     assert "cost: 20,000 tokens billed once more" in cause.evidence
-    assert any("even after 26 requests" in e for e in cause.evidence)  # 20,000 × 1.15 / 900
+    assert any(
+        "pays for itself after 26 requests" in e for e in cause.evidence
+    )  # 20,000 × 1.15 / 900
 
 
 def test_an_unknown_read_price_is_said_to_be_assumed() -> None:

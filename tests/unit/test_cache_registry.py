@@ -46,6 +46,7 @@ def test_a_file_a_cause() -> None:
 def test_a_cause_explains_itself_to_people(cause: Cause) -> None:
     assert isinstance(cause, CauseType)
     paragraphs = cause.explanation.strip().split("\n\n")
+    assert 5 < len(cause.title) < 50 and cause.title[0].islower() and "_" not in cause.title
     assert len(paragraphs) >= 2 and paragraphs[0].endswith(".") and len(paragraphs[1]) > 60
     assert cause.fix.endswith(".") and len(cause.fix) > 10
     assert 1 <= cause.order <= 26

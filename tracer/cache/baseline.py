@@ -49,7 +49,7 @@ def choose_baseline(call: CallFacts, earlier: Iterable[Earlier]) -> Baseline | N
             f"{elsewhere.facts.lane or '?'}",
         )
     if best is not None:
-        return Baseline(best.facts, _own_reason(best, own))
+        return Baseline(best.facts, _own_reason(call, best, own))
     switched = _best([e for e in known if _continues(call, e.facts)])
     if switched is not None:
         reason = "the conversation's last request before model or place changed"
@@ -88,12 +88,18 @@ def _best(calls: list[Earlier]) -> Earlier | None:
     return max(calls, key=lambda e: (e.common_tokens or 0, e.facts.order))
 
 
-def _own_reason(best: Earlier, own: list[Earlier]) -> str:
+def _own_reason(call: CallFacts, best: Earlier, own: list[Earlier]) -> str:
     last = max(own, key=lambda e: e.facts.order)
     if best.common_tokens is None:
         return "the request before it in the same lane; their prompts could not be compared"
     if last.facts.key == best.facts.key:
-        return f"the request before it in the same lane; they share {tokens(best.common_tokens)}"
+        if not best.common_tokens:
+            return "the request before it in the same lane; not even their first blocks are equal"
+        shared = f"they share whole blocks of {tokens(best.common_tokens)}"
+        if best.whole:
+            shared = f"all of its {tokens(best.common_tokens)} stand at the head of this one"
+        doubt = "" if call.verified_from == best.facts.verified_from == 0 else "by what is logged, "
+        return f"the request before it in the same lane; {doubt}{shared}"
     return (
         f"shares more ({tokens(best.common_tokens)}) than the request right before it "
         f"({tokens(last.common_tokens or 0)})"

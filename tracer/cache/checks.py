@@ -31,6 +31,10 @@ def checked_equal(case: Case) -> tuple[str, ...]:
     return tuple(found)
 
 
+CHECKED = "checked and equal: "
+"""How the evidence begins that a verdict lists by itself, too."""
+
+
 def _tiers(case: Case, call: CallFacts, baseline: CallFacts) -> list[str]:
     difference = case.difference
     found = []
@@ -50,7 +54,7 @@ def _tiers(case: Case, call: CallFacts, baseline: CallFacts) -> list[str]:
         if b.index < difference.common_blocks and b.message_index is not None
     ]
     if common:
-        found.append(f"messages 0 to {max(common)}")
+        found.append(f"messages 0 to {max(common)}" if max(common) else "message 0")
     elif difference.append_only and difference.common_blocks:
         found.append(f"the first {difference.common_blocks} blocks")
     return found
@@ -98,8 +102,11 @@ def not_verifiable(case: Case) -> tuple[str, ...]:
     elif difference is None:
         found.append("the prompt: the log holds no content to compare")
     elif difference.unverified_from_tokens is not None:
-        note = difference.unverified_note or "messages that are carried over from other records"
-        found.append(f"{note} (from about token {difference.unverified_from_tokens:,})")
+        note = (
+            difference.unverified_note
+            or "messages that the record only carries over from earlier ones"
+        )
+        found.append(f"{note} (from about token {difference.unverified_from_tokens:,} on)")
     if not call.params or not case.baseline.params:
         found.append("parameters: not in the log")
     if call.markers is None and case.provider.match.of(call.model).value is Match.MARKERS:

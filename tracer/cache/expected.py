@@ -263,7 +263,8 @@ def _floor(tokens: int, block: int) -> int:
 def _prefix_method(common: int, limit: int, expected: int, block: int) -> str:
     text = f"{common:,} tokens in common"
     if limit < common:
-        text += f", usable up to {limit:,} after a change of model, place or parameter"
+        text += f", {f'usable up to {limit:,}' if limit else 'none of them usable'} after a change "
+        text += "of model, place or parameter"
     if block > 1 and expected:
         text += f", rounded down to blocks of {block}: {expected:,}"
     return text

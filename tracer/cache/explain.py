@@ -139,7 +139,6 @@ def _first(case: Case, findings: tuple[CauseFinding, ...], reason: str) -> Verdi
         causes=causes,
         not_verifiable=() if causes else ("the size of the earlier prompt",),
         convention=convention_text(case.call),
-        signals=_signals(findings),
     )
 
 

@@ -22,6 +22,10 @@ _OFTEN = 2
 _WIDE = 2.5
 """How many times the usual error of a place is allowed where nothing else explains a miss."""
 _SCOPE = frozenset({"MODEL_CHANGED", "ENDPOINT_CHANGED"})
+COST_NOTHING, AGAINST = "it cost nothing here", "against it"
+HARMLESS = (COST_NOTHING, AGAINST)
+"""How the evidence begins that speaks against a cause."""
+
 _REASON_FOR = {"TTL_DOWNGRADED": "TTL_EXPIRED"}
 """An entry that was written for too short a time expires: what it came from stands first."""
 
@@ -125,7 +129,7 @@ def _harmless(found: list[CauseFinding], expected: Expected) -> Ranked:
 
 
 def _read_past(finding: CauseFinding, expected: Expected) -> CauseFinding:
-    note = f"it cost nothing here: {tokens(expected.read)} were read"
+    note = f"{COST_NOTHING}: {tokens(expected.read)} were read"
     return replace(finding, evidence=(*finding.evidence, note))
 
 
@@ -153,7 +157,7 @@ def _with_history(finding: CauseFinding, case: Case) -> CauseFinding:
     harmless, all_times = case.counter_evidence(finding.signal)
     if not harmless or finding.share is Share.NOTE or finding.code in _LAST_RESORTS:
         return finding
-    note = f"against it: the same happened {times(harmless)} without a miss (of {all_times} in all)"
+    note = f"{AGAINST}: the same happened {times(harmless)} without a miss (of {all_times} in all)"
     return replace(finding, evidence=(*finding.evidence, note))
 
 

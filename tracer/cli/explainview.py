@@ -4,6 +4,9 @@ from collections.abc import Iterable
 
 import click
 
+from tracer.cache.causes import cause_words
+from tracer.cache.checks import CHECKED
+from tracer.cache.rank import HARMLESS
 from tracer.cli.diffview import marked
 from tracer.cli.output import emphasis, print_heading
 from tracer.cli.text import number, visible
@@ -29,7 +32,7 @@ CERTAINTIES = {
 _FAULTS = {
     Fault.CLIENT: "on the client's side",
     Fault.PROVIDER: "on the provider's side",
-    Fault.USER: "as the user asked",
+    Fault.USER: "it comes with how the session was used",
     Fault.NOBODY: "",
 }
 
@@ -47,7 +50,7 @@ def print_verdict(view: VerdictView) -> None:
     for at, cause in enumerate(verdict.causes):
         if verdict.result not in (Result.HIT, Result.FIRST):
             _print_cause(cause, "Why" if not at else "And why")
-    _list("Also true, but not what was paid for", (c.summary for c in verdict.also))
+    _list("Also true, but not what was paid for", map(_also_words, verdict.also))
     _list("Checked and equal", verdict.checked_equal)
     _list("Could not be verified", verdict.not_verifiable)
     _list("What the provider or the agent says", (said.sentence for said in view.diagnostics))
@@ -104,14 +107,26 @@ def _print_where(verdict: Verdict, change: FirstChange | None) -> None:
 
 def _print_cause(cause: CauseFinding, heading: str) -> None:
     side = _FAULTS[cause.fault]
-    name = f"{cause.code}{f' {cause.subtype}' if cause.subtype else ''}"
+    name = cause_name(cause.code, cause.subtype)
     tokens = f"{cause.tokens:,} tokens, " if cause.tokens else ""
     print_heading(visible(f"{heading}: {name}"))
     click.echo(visible(f"  {cause.summary}"))
     click.echo(f"  {tokens}{CERTAINTIES[cause.certainty]}{f', {side}' if side else ''}")
     for item in cause.evidence:
-        click.echo(visible(f"  - {item}"))
+        if not item.startswith(CHECKED):  # listed below, once
+            click.echo(visible(f"  - {item}"))
     click.echo(visible(f"  Fix: {cause.fix}"))
+
+
+def cause_name(code: str, subtype: str) -> str:
+    """A cause in words, with the code that options and JSON know it by."""
+    return f"{cause_words(code, subtype)} ({code})" if code else cause_words(code)
+
+
+def _also_words(cause: CauseFinding) -> str:
+    """What else is true, and why it is not the cause where that is known."""
+    why = [item for item in cause.evidence if item.startswith(HARMLESS)]
+    return " ".join((cause.summary, *(f"{item[:1].upper()}{item[1:]}." for item in why)))
 
 
 def _list(heading: str, items: Iterable[str]) -> None:

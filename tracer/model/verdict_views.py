@@ -26,9 +26,9 @@ class DiagnosticView:
 @dataclass(frozen=True, slots=True)
 class FirstChange:
     """Where two prompts part: the block in words (`place`), the changed lines with what stands
-    around them. `op` is `changed`, `added` or `removed`; the indexes count over the whole prompt,
-    of the baseline (`a_index`) and of this request (`b_index`). `more_hunks` changes of the block
-    are not shown."""
+    around them. `op` is `changed`, `added`, `removed` or `moved`; the indexes count over the whole
+    prompt, of the baseline (`a_index`) and of this request (`b_index`). `more_hunks` changes of the
+    block are not shown."""
 
     op: str
     place: str

@@ -1,7 +1,7 @@
 """The causes of a low read: one file a cause, found by name.
 
-A cause is a module named like its code in lower case, with `CODE`, `ORDER`, `FIX`, `detect` and a
-docstring that explains it to people. A module whose name begins with `_` is not one.
+A cause is a module named like its code in lower case, with `CODE`, `TITLE`, `ORDER`, `FIX`,
+`detect` and a docstring that explains it to people. A module whose name begins with `_` is not one.
 """
 
 import importlib
@@ -12,7 +12,7 @@ from tracer.cache.case import Case
 from tracer.cache.causes.base import Cause
 from tracer.model.verdict import CauseFinding
 
-__all__ = ["Cause", "all_causes", "cause_named", "detect_all"]
+__all__ = ["Cause", "all_causes", "cause_named", "cause_words", "detect_all"]
 
 _NOT_CAUSES = frozenset({"base"})
 
@@ -26,7 +26,14 @@ def all_causes() -> tuple[Cause, ...]:
             continue
         module = importlib.import_module(f"{__name__}.{info.name}")
         found.append(
-            Cause(module.CODE, module.ORDER, module.__doc__ or "", module.FIX, module.detect)
+            Cause(
+                module.CODE,
+                module.TITLE,
+                module.ORDER,
+                module.__doc__ or "",
+                module.FIX,
+                module.detect,
+            )
         )
     return tuple(sorted(found, key=lambda cause: (cause.order, cause.code)))
 
@@ -35,6 +42,15 @@ def all_causes() -> tuple[Cause, ...]:
 def cause_named(code: str) -> Cause | None:
     """The cause with that code, or None."""
     return next((cause for cause in all_causes() if cause.code == code), None)
+
+
+def cause_words(code: str, subtype: str = "") -> str:
+    """A cause in words: `history rewritten: tool result cleared`; a code that no cause has, and a
+    subtype, are taken apart."""
+    cause = cause_named(code)
+    title = cause.title if cause else code.replace("_", " ").lower() or "not established"
+    detail = subtype.replace("_", " ").lower()
+    return f"{title}: {detail}" if detail else title
 
 
 def detect_all(case: Case) -> tuple[CauseFinding, ...]:

@@ -8,6 +8,7 @@ from tracer.cache.case import Case
 from tracer.model.verdict import CauseFinding, Certainty, Share
 
 CODE = "SKELETON"
+TITLE = "what it is, in a few words"
 ORDER = 99
 FIX = "What the reader should do, in one sentence."
 

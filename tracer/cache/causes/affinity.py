@@ -11,6 +11,7 @@ from tracer.cache.wording import times
 from tracer.model.verdict import CallFacts, CauseFinding, Certainty, Share
 
 CODE = "AFFINITY"
+TITLE = "answered by another server"
 ORDER = 20
 FIX = "Send a stable session header or cache key with every request of a conversation."
 _HEADERS = ("x-session-id", "x-session-affinity", "x-affinity")

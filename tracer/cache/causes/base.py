@@ -1,4 +1,4 @@
-"""What a cause is: a code, an explanation for people, a fix, and a detection.
+"""What a cause is: a code, a title and an explanation for people, a fix, and a detection.
 
 A detection sees the case and no other cause's result, and answers whether its condition holds,
 whether or not it cost anything: a condition that held without a miss counts against it later.
@@ -14,9 +14,11 @@ from tracer.model.verdict import CauseFinding
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """A registered cause. `order` is its row in cache-rules.md 2.3 and decides ties."""
+    """A registered cause. `title` names it in a few words, `order` is its row in cache-rules.md 2.3
+    and decides ties."""
 
     code: str
+    title: str
     order: int
     explanation: str
     fix: str

@@ -10,6 +10,7 @@ from tracer.cache.wording import tokens
 from tracer.model.verdict import CauseFinding, Certainty, Fault
 
 CODE = "BELOW_MINIMUM"
+TITLE = "too short to be cached"
 ORDER = 7
 FIX = "Accept it, or put the marker behind a longer stable prefix."
 

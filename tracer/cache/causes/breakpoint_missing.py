@@ -10,6 +10,7 @@ from tracer.model.prompt import Tier
 from tracer.model.verdict import CauseFinding, Certainty
 
 CODE = "BREAKPOINT_MISSING"
+TITLE = "no cache marker"
 ORDER = 15
 FIX = "Mark the last block of the newest message in every request."
 

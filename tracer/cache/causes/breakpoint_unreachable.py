@@ -12,6 +12,7 @@ from tracer.model.prompt import Tier
 from tracer.model.verdict import CauseFinding, Certainty, Change
 
 CODE = "BREAKPOINT_UNREACHABLE"
+TITLE = "cache marker behind a change"
 ORDER = 17
 FIX = "Put the marker on the last block that stays, before reminders and other volatile blocks."
 

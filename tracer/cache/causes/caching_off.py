@@ -9,6 +9,7 @@ from tracer.cache.params import find_param
 from tracer.model.verdict import CauseFinding, Certainty
 
 CODE = "CACHING_OFF"
+TITLE = "caching switched off"
 ORDER = 6
 FIX = "Add a cache marker to the last system block and to the last block of the newest message."
 

@@ -9,6 +9,7 @@ from tracer.cache.wording import duration, times, tokens
 from tracer.model.verdict import CallFacts, CauseFinding, Certainty, Share
 
 CODE = "CONCURRENT"
+TITLE = "sent while the entry was being written"
 ORDER = 18
 FIX = "Start one request, wait for its first token, then start the others."
 

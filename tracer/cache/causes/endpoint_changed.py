@@ -8,6 +8,7 @@ from tracer.cache.expected import endpoint_changed
 from tracer.model.verdict import CauseFinding, Certainty, Fault
 
 CODE = "ENDPOINT_CHANGED"
+TITLE = "other endpoint"
 ORDER = 4
 FIX = "Pin the provider, region and order of hosts for a session, and keep the cache key."
 

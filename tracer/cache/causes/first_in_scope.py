@@ -10,6 +10,7 @@ from tracer.cache.wording import tokens
 from tracer.model.verdict import CauseFinding, Certainty, Fault, Purpose, Share
 
 CODE = "FIRST_IN_SCOPE"
+TITLE = "first request of its kind"
 ORDER = 3
 FIX = "Nothing to do; a pre-warming request pays off only where the first answer has to be fast."
 

@@ -9,6 +9,7 @@ from tracer.cache.wording import percent
 from tracer.model.verdict import CallFacts, CauseFinding, Certainty, Share
 
 CODE = "GATEWAY_REWRITE"
+TITLE = "a gateway rewrote it"
 ORDER = 25
 FIX = "Compare with a direct call; fix the gateway's transformation, or go around it."
 _FEW = 3

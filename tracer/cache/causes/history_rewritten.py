@@ -18,6 +18,7 @@ from tracer.model.prompt import Tier
 from tracer.model.verdict import CauseFinding, Certainty, Change, Fault, Purpose, Share
 
 CODE = "HISTORY_REWRITTEN"
+TITLE = "history rewritten"
 ORDER = 11
 FIX = "Keep the history append-only, and send earlier blocks back word for word."
 _FIXES = {
@@ -140,7 +141,8 @@ def _evidence(case: Case, change: Change | None, subtype: str) -> tuple[str, ...
     if change is not None:
         where = f" at character {change.char_offset:,}" if change.char_offset is not None else ""
         name = f"message {_index(change)}"
-        label = f" ({change.label})" if change.label and change.label != name else ""
+        told = change.label.removeprefix(name).removeprefix(" · ")
+        label = f" ({told})" if told else ""
         found.append(f"first changed: {name}{label}{where}")
         if change.before or change.after:
             found.append(f"“{excerpt(change.before)}” → “{excerpt(change.after)}”")
@@ -181,6 +183,7 @@ def _break_even(case: Case) -> list[str]:
     return [
         f"saved: {tokens(removed)} less in every later request",
         f"cost: {tokens(again)} billed once more",
-        f"even after {turns:,} requests, with {basis}{'' if known else ' (assumed)'}: "
+        f"it pays for itself after {turns:,} requests, with {basis}"
+        f"{'' if known else ' (assumed)'}: "
         f"{again:,} × ({paid:g} − {read_factor:g}) ÷ ({removed:,} × {read_factor:g})",
     ]

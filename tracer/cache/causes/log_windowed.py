@@ -9,6 +9,7 @@ from tracer.cache.expected import is_log_window
 from tracer.model.verdict import CauseFinding, Certainty, Fault, Share
 
 CODE = "LOG_WINDOWED"
+TITLE = "the log shows only a part"
 ORDER = 12
 FIX = "Log full records if the older messages have to be proven."
 

@@ -9,6 +9,7 @@ from tracer.cache.markers import positions_between, reachable, spots
 from tracer.model.verdict import CauseFinding, Certainty
 
 CODE = "LOOKBACK_EXCEEDED"
+TITLE = "too many new blocks since the last marker"
 ORDER = 16
 FIX = "Set a second marker, about every 15 positions, or keep the previous marker where it was."
 

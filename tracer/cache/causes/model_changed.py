@@ -10,6 +10,7 @@ from tracer.cache.wording import tokens
 from tracer.model.verdict import CallFacts, CauseFinding, Certainty, Fault
 
 CODE = "MODEL_CHANGED"
+TITLE = "model changed"
 ORDER = 5
 FIX = "Keep one model for a conversation, and give side work to a subagent with a cache of its own."
 _MANY_SWITCHES = 3

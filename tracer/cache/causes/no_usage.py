@@ -9,6 +9,7 @@ from tracer.model.events import Status
 from tracer.model.verdict import CallFacts, CauseFinding, Certainty, Fault, Share
 
 CODE = "NO_USAGE"
+TITLE = "no usage logged"
 ORDER = 1
 FIX = "Fix the error itself; do not count the call."
 

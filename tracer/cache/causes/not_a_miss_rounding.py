@@ -9,6 +9,7 @@ from tracer.cache.wording import tokens
 from tracer.model.verdict import CauseFinding, Certainty, Fault, Share
 
 CODE = "NOT_A_MISS_ROUNDING"
+TITLE = "rounding to the provider's blocks"
 ORDER = 2
 FIX = "Nothing to do."
 

@@ -14,6 +14,7 @@ from tracer.model.prompt import Tier
 from tracer.model.verdict import CauseFinding, Certainty, Share
 
 CODE = "PARAM_CHANGED"
+TITLE = "parameter changed"
 ORDER = 10
 FIX = "Pin the parameter for a session, or change it in-band, in a message, where the provider can."
 
@@ -40,11 +41,11 @@ def detect(case: Case) -> CauseFinding | None:
         evidence.append(
             f"this model loses more than the {first.lost.value}: the read fell below their start"
         )
-    if start is not None:
+    if start:
         evidence.append(f"the {lost.value} begin at about token {start:,}")
     read = case.call.read_tokens
     if read is not None:
-        evidence.append(f"{tokens(read)} were read")
+        evidence.append(f"{tokens(read)} were read" if read else "nothing was read")
     return CauseFinding(
         code=CODE,
         subtype=first.name,

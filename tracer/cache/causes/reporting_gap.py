@@ -10,6 +10,7 @@ from tracer.cache.case import Case
 from tracer.model.verdict import CallFacts, CauseFinding, Certainty, Fault, Share
 
 CODE = "REPORTING_GAP"
+TITLE = "the provider did not report it"
 ORDER = 24
 FIX = "Switch the report on (a server flag), or update the client or gateway that drops it."
 _FEW = 3

@@ -9,6 +9,7 @@ from tracer.cache.wording import tokens
 from tracer.model.verdict import CauseFinding, Certainty, Share
 
 CODE = "RETRY_RESEND"
+TITLE = "sent again after a failure"
 ORDER = 23
 FIX = "Resend the very same bytes, with the same markers, and wait before the next attempt."
 

@@ -6,13 +6,14 @@ short.
 """
 
 from tracer.cache.case import Case
-from tracer.cache.checks import checked_equal, unverified
+from tracer.cache.checks import CHECKED, checked_equal, unverified
 from tracer.cache.expected import endpoint_changed, model_changed
 from tracer.cache.providers.base import Lost
 from tracer.cache.wording import duration, tokens
 from tracer.model.verdict import CauseFinding, Certainty, Fault, Share
 
 CODE = "SERVER_SIDE"
+TITLE = "the provider's side"
 ORDER = 22
 FIX = "Nothing to change on the client; report it with both request ids if it comes again."
 
@@ -30,7 +31,7 @@ def detect(case: Case) -> CauseFinding | None:
     if any(c.lost is not Lost.NOTHING for c in case.params):
         return None
     recovery = _recovery(case)
-    evidence = [f"checked and equal: {item}" for item in checked_equal(case)]
+    evidence = [f"{CHECKED}{item}" for item in checked_equal(case)]
     if case.gap_ms is not None:
         evidence.append(f"gap {duration(case.gap_ms)}, from start to start")
     if recovery:

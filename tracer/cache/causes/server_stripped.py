@@ -9,6 +9,7 @@ from tracer.model.prompt import Kind
 from tracer.model.verdict import Boundary, CauseFinding, Certainty, Fault, Share
 
 CODE = "SERVER_STRIPPED"
+TITLE = "the provider dropped a part"
 ORDER = 21
 FIX = "Use a model that keeps reasoning, or expect this once per user message."
 

@@ -9,6 +9,7 @@ from tracer.cache.wording import names, times
 from tracer.model.verdict import CallFacts, CauseFinding, Certainty, Share
 
 CODE = "SIDECAR_EVICTION"
+TITLE = "pushed out by other calls"
 ORDER = 19
 FIX = "Give the server more slots or cache memory, or send side calls to another server."
 

@@ -14,6 +14,7 @@ from tracer.model.prompt import Tier
 from tracer.model.verdict import CauseFinding, Certainty, Change
 
 CODE = "SYSTEM_CHANGED"
+TITLE = "system or context changed"
 ORDER = 9
 FIX = (
     "Freeze it for a session, or move it behind the cached prefix: to the newest message, after "
@@ -48,8 +49,10 @@ def detect(case: Case) -> CauseFinding | None:
     if change.detail:
         evidence.append(change.detail)
     changed, known = case.changed_before(Tier.SYSTEM)
-    if changed:
-        evidence.append(f"the system prompt changed in {changed} of {known} requests")
+    if changed and known > 1:
+        evidence.append(
+            f"the system prompt changed in {changed} of the {known} requests up to this one"
+        )
     return CauseFinding(
         code=CODE,
         subtype=subtype,

@@ -9,6 +9,7 @@ from tracer.model.prompt import Tier
 from tracer.model.verdict import CauseFinding, Certainty, Difference, Share
 
 CODE = "TAIL_WINDOW"
+TITLE = "the prompt is a moving window"
 ORDER = 12
 FIX = "Keep the beginning and add a summary once, instead of sliding a window."
 

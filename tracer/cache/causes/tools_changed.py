@@ -14,6 +14,7 @@ from tracer.model.prompt import Tier
 from tracer.model.verdict import CauseFinding, Certainty, Change
 
 CODE = "TOOLS_CHANGED"
+TITLE = "tools changed"
 ORDER = 8
 FIX = (
     "Sort the tools by name, freeze the list for a session, and wait for tool servers before the "

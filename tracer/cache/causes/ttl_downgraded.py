@@ -10,6 +10,7 @@ from tracer.cache.wording import duration
 from tracer.model.verdict import CallFacts, CauseFinding, Certainty, Share
 
 CODE = "TTL_DOWNGRADED"
+TITLE = "kept for a shorter time"
 ORDER = 14
 FIX = "Check the client's setting or environment for the cache lifetime, and report it upstream."
 

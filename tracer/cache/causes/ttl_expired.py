@@ -9,6 +9,7 @@ from tracer.cache.wording import duration
 from tracer.model.verdict import CauseFinding, Certainty, Fault, Share
 
 CODE = "TTL_EXPIRED"
+TITLE = "expired"
 ORDER = 13
 FIX = (
     "Ask for a longer lifetime where pauses are usual, send a keep-alive where that is cheaper, "

@@ -1,15 +1,16 @@
 """The cause could not be established.
 
-What was checked, and what the log does not show, is listed; so is what to log next time. A guess
-would be worth less than that.
+What was checked, what the log does not show, and what would establish it are listed. A guess would
+be worth less than that.
 """
 
 from tracer.cache.case import Case
-from tracer.cache.checks import not_verifiable, would_establish
+from tracer.cache.checks import would_establish
 from tracer.cache.wording import duration, tokens
 from tracer.model.verdict import CauseFinding, Certainty, Fault
 
 CODE = "UNKNOWN"
+TITLE = "not established"
 ORDER = 26
 FIX = "Log what is missing, and look again when it happens the next time."
 
@@ -20,17 +21,14 @@ def detect(case: Case) -> CauseFinding | None:
     if expected is None or not case.misses:
         return None
     wanted = would_establish(case)
-    evidence = list(not_verifiable(case))
     gap = case.gap_ms
-    if gap is not None:
-        evidence.append(f"gap {duration(gap)}, from start to start")
-    evidence += [f"would establish it: {item}" for item in wanted]
+    evidence = () if gap is None else (f"gap {duration(gap)}, from start to start",)
     return CauseFinding(
         code=CODE,
         certainty=Certainty.UNKNOWN,
         summary=f"Not established: {tokens(expected.lost)} were cached before and were not read.",
-        fix=f"Next time: {'; '.join(wanted)}." if wanted else FIX,
+        fix=f"What would establish it: {'; '.join(wanted)}." if wanted else FIX,
         token_offset=expected.read,
         fault=Fault.NOBODY,
-        evidence=tuple(evidence),
+        evidence=evidence,
     )

@@ -28,6 +28,7 @@ _DIAGNOSTICS = "https://platform.claude.com/docs/en/build-with-claude/cache-diag
 _SKILLS = (
     "https://github.com/anthropics/skills/blob/main/skills/claude-api/shared/prompt-caching.md"
 )
+_BY_MODEL = "whether tools and system are lost as well depends on the model"
 _FIVE = Value(
     Lifetime(5 * MINUTE_MS, 5 * MINUTE_MS), f"{_DOC}; from the request's start: {_SKILLS}"
 )
@@ -57,13 +58,11 @@ PROVIDER = Provider(
     write_factor=same(1.25, f"5 minutes; 2 for an hour: {_DOC}"),
     read_factor=same(0.1, _DOC),
     params=(
-        ParamRule(
-            "effort", EFFORT, same(Lost.MESSAGES, f"model-specific above: {_SKILLS}"), Lost.TOOLS
-        ),
+        ParamRule("effort", EFFORT, same(Lost.MESSAGES, f"{_BY_MODEL}: {_SKILLS}"), Lost.TOOLS),
         ParamRule(
             "thinking",
             THINKING,
-            same(Lost.MESSAGES, f"model-specific above: {_SKILLS}"),
+            same(Lost.MESSAGES, f"{_BY_MODEL}: {_SKILLS}"),
             Lost.TOOLS,
         ),
         ParamRule("speed", r"(^|\.)(speed|service_tier)$", same(Lost.SYSTEM, _SKILLS)),

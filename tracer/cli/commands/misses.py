@@ -6,6 +6,7 @@ import click
 
 from tracer.cache import all_causes
 from tracer.cli.exits import ExitCode
+from tracer.cli.explainview import cause_name
 from tracer.cli.options import db_option, json_option, open_service, utf8
 from tracer.cli.output import print_heading, print_json, print_table
 from tracer.cli.table import Column
@@ -109,7 +110,7 @@ def _print(found: Misses) -> None:
 
 def _cause_row(total: CauseTotal) -> list[str]:
     return [
-        _name(total.code, total.subtype),
+        cause_name(total.code, total.subtype),
         number(total.requests),
         number(total.missed_tokens),
         number(total.avoidable_tokens),
@@ -120,13 +121,9 @@ def _cause_row(total: CauseTotal) -> list[str]:
 def _miss_row(miss: MissView) -> list[str]:
     return [
         number(miss.brief.rebilled_tokens),
-        _name(miss.brief.code, miss.brief.subtype),
+        cause_name(miss.brief.code, miss.brief.subtype),
         miss.key,
         moment(miss.started_at_ms),
         f"{miss.session_title or miss.session_id}:{miss.seq}",
         miss.brief.one_line,
     ]
-
-
-def _name(code: str, subtype: str) -> str:
-    return f"{code or 'not established'}{f' {subtype}' if subtype else ''}"

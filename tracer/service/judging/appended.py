@@ -67,7 +67,11 @@ def appended(
     tip = now.tip
     verified = min(proven, common)
     hidden = tip.first_gap is not None and tip.first_gap < common
-    note = "messages that the log did not show" if hidden else "messages carried over from earlier"
+    note = (
+        "messages that the log did not show"
+        if hidden
+        else "messages that the record only carries over from earlier ones"
+    )
     unproven = verified < common
     kept = range(tip.blocks) if read is None else _kept(now, common, read, kept_blocks)
     return Difference(

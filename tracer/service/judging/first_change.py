@@ -26,9 +26,13 @@ def first_change(connection: sqlite3.Connection, a_node: int, b_node: int) -> Fi
         return None
     old: PathRow | None = a[depth]
     new: PathRow | None = b[depth]
+    later = {row.block_id: at for at, row in reversed([*enumerate(b)][depth + 1 :])}
     if b[depth].block_id in {row.block_id for row in a[depth + 1 :]}:
+        to = later.get(a[depth].block_id)
+        if to is not None:
+            return _moved(connection, (a[depth], depth), (b[to], to))
         new = None
-    elif a[depth].block_id in {row.block_id for row in b[depth + 1 :]}:
+    elif a[depth].block_id in later:
         old = None
     ids = [row.block_id for row in (old, new) if row is not None]
     blocks = block_infos(connection, ids)
@@ -50,6 +54,18 @@ def first_change(connection: sqlite3.Connection, a_node: int, b_node: int) -> Fi
         lines=first_lines(page.hunks[0].lines) if page.hunks else (),
         more_hunks=max(0, page.total - 1),
     )
+
+
+def _moved(
+    connection: sqlite3.Connection, old: tuple[PathRow, int], new: tuple[PathRow, int]
+) -> FirstChange | None:
+    """A block that stands elsewhere now; None where the log does not show it."""
+    (block,) = block_infos(connection, [old[0].block_id]).values()
+    if block.kind is Kind.GAP:
+        return None
+    number = new[0].block_index if block.tier is Tier.TOOLS else new[0].message_index
+    place = f"{_place(old[0], block)}: now at {'-' if number is None else number}"
+    return FirstChange("moved", place, old[1], new[1], (), 0)
 
 
 def _place(row: PathRow, block: BlockInfo) -> str:
