@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -28,10 +29,12 @@ from tracer.jsonview.encoding import json_text
 from tracer.jsonview.request import detail_json, requests_json
 from tracer.jsonview.search import search_json
 from tracer.jsonview.session_comparison import compare_json
+from tracer.jsonview.traces import traces_json
 from tracer.jsonview.verdict import explain_json, misses_json
 from tracer.model.compare_views import ChangeView, HunksAsked, HunksView
 from tracer.model.comparison import Op
 from tracer.model.source import SkipKind
+from tracer.model.trace_views import ProblemLevel, TraceFile, TraceProblem
 from tracer.model.verdict import Certainty, Result
 from tracer.model.views import SessionPage
 from tracer.service.comparing import Compared, hunks_of
@@ -40,12 +43,15 @@ PAGE = Path(__file__).parents[2] / "docs" / "json.md"
 COMMANDS = (
     "compare",
     "ingest", "sessions", "requests", "presence", "show", "explain", "misses", "check", "diff",
-    "search", "sources", "doctor",
+    "search", "sources", "doctor", "traces",
 )  # fmt: skip
 
 # What others rely on. More keys may be added, none renamed.
 REQUIRED = {
     "ingest": "schema files totals",
+    "traces": "schema traces",
+    "traces traces[]": "path format failed lines events errors notes problems",
+    "traces traces[].problems[]": "level line where what fix",
     "ingest files[]": "path format bytes records skipped new_records status",
     "ingest files[].skipped[]": "line offset reason",
     "sessions": "schema sessions",
@@ -128,6 +134,11 @@ def outputs(command: str) -> list[Any]:
             values = [search_json(page) for page in (a_search_page(), a_bare_search_page())]
         case "sources":
             values = [sources_json([fakes.a_source()])]
+        case "traces":
+            problem = TraceProblem(ProblemLevel.NOTE, 3, "kind", "is odd", "Nothing to do.")
+            whole = replace(problem, where="")
+            found = TraceFile("t.jsonl", "context-trace", 3, 3, 1, 1, 0, 2, (problem, whole))
+            values = [traces_json([found, TraceFile("x", "", failed="The file is empty.")])]
         case _:
             values = [doctor_json(fakes.a_report())]
     return [json.loads(json_text(value)) for value in values]

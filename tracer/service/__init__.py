@@ -27,6 +27,7 @@ from tracer.model.session_comparison import SessionComparison
 from tracer.model.session_list import ANY_SESSION, SessionChoices, SessionFilter
 from tracer.model.story import SessionStory
 from tracer.model.surroundings import Surroundings
+from tracer.model.trace_views import TraceFile
 from tracer.model.verdict_views import Misses, VerdictView
 from tracer.model.views import (
     BlockView,
@@ -56,6 +57,7 @@ from tracer.service.sessions import session_choices, session_page, summaries
 from tracer.service.sources import all_sources, one_source
 from tracer.service.story import build_story
 from tracer.service.surroundings import build_surroundings
+from tracer.service.validating import validate_traces
 from tracer.service.verdicts import SessionCache, VerdictReader
 from tracer.store.connect import open_reader
 from tracer.store.reading import (
@@ -66,7 +68,7 @@ from tracer.store.reading import (
 )
 from tracer.store.records import connection_revision
 
-__all__ = ["Service", "default_db_path", "default_root", "doctor", "follow", "ingest"]
+__all__ = ["Service", "default_db_path", "default_root", "doctor", "follow", "ingest", "validate"]
 
 DEFAULT_MAX_LINE_BYTES = 64 << 20
 JUDGING_SECONDS = 1.0
@@ -171,6 +173,12 @@ def doctor(
     latest activity, or of one alone, what is known and what is gone. Raises NotFoundError for an
     unknown session."""
     return examine(root or default_root(), db_path, session_id)
+
+
+def validate(paths: Sequence[str]) -> tuple[TraceFile, ...]:
+    """What is to be said of files of the open trace format. Raises InputError for a path that names
+    nothing."""
+    return validate_traces(paths)
 
 
 class Service(ChecksOfService, SearchOfService):

@@ -166,7 +166,7 @@ def session_requests(connection: sqlite3.Connection, row_id: int) -> list[Reques
     """A session's requests by start time; the place in the file decides between equals."""
     rows = connection.execute(
         f"{_REQUESTS} WHERE r.session_id = ? ORDER BY r.started_at_ms NULLS LAST, r.attempt, "
-        "r.completed_at_ms, r.key",
+        "r.completed_at_ms, r.line, r.key",
         (row_id,),
     )
     return [RequestRow(*row) for row in rows]

@@ -10,7 +10,9 @@ from tracer.cli.options import db_option, db_path_or_default, json_option, root_
 from tracer.cli.output import emphasis, print_heading, print_json, print_table
 from tracer.cli.table import Column
 from tracer.cli.text import UNKNOWN, byte_size, number, visible
+from tracer.cli.traceview import print_traces, traces_exit
 from tracer.jsonview.core import doctor_json
+from tracer.jsonview.traces import traces_json
 from tracer.model.doctor_views import DoctorFinding, DoctorReport, SessionEvidence
 from tracer.service.naming import session_id_of
 
@@ -30,6 +32,7 @@ _LEVEL_WIDTH = len("missing")
 
 
 @click.command("doctor")
+@click.argument("files", nargs=-1, metavar="[FILES]...")
 @root_option
 @click.option(
     "--session",
@@ -39,11 +42,29 @@ _LEVEL_WIDTH = len("missing")
 )
 @db_option
 @json_option
-def command(root: Path | None, session: str, db_path: Path | None, as_json: bool) -> None:
+@click.pass_context
+def command(
+    ctx: click.Context,
+    files: tuple[str, ...],
+    root: Path | None,
+    session: str,
+    db_path: Path | None,
+    as_json: bool,
+) -> None:
     """Tell which logs are found, which are missing, and how to switch them on.
 
     For each session of the database: of how many requests the prompts are known, and what else is.
+
+    With FILES (or folders): validate traces of the open format, line by line, and read nothing
+    else. The exit code is 1 where a line breaks the format, 3 where a file is no trace.
     """
+    if files:
+        found = service.validate(files)
+        if as_json:
+            print_json(traces_json(found))
+        else:
+            print_traces(found)
+        ctx.exit(traces_exit(found))
     database = db_path_or_default(db_path)
     chosen = session_id_of(service.Service(database), session) if session else ""
     report = service.doctor(root, database, chosen)
