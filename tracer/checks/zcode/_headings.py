@@ -1,13 +1,14 @@
 """The headings of sections in the texts of a prefix, as the agent writes them."""
 
+import re
 from typing import NamedTuple
 
 from tracer.anatomy.fences import Fences
-from tracer.anatomy.reminders import paragraph_starts
 from tracer.anatomy.sections import SECTION_KINDS, SectionKind
 
 SYSTEM_KINDS = tuple(k for k in SECTION_KINDS if k.heading and k.target == "system")
 META_KINDS = tuple(k for k in SECTION_KINDS if k.heading and k.target == "meta_user")
+_PARAGRAPH = re.compile(r"(?:\A\n*|\n\n+)(?=[#g])")
 _BEHIND_STYLE = ("context_management", "system_context")
 SKILLS_OPENING = "The following skills are available for use"
 
@@ -25,8 +26,8 @@ def headings(text: str, kinds: tuple[SectionKind, ...]) -> list[Heading]:
     two is the agent's is not known."""
     fences = Fences(text)
     found: dict[str, list[Heading]] = {}
-    for at in paragraph_starts(text, 0, len(text)):
-        start = at + len(text[at:]) - len(text[at:].lstrip("\n"))
+    for paragraph in _PARAGRAPH.finditer(text):
+        start = paragraph.end()
         for kind in kinds:
             if text.startswith(kind.heading, start) and not fences.hold(start):
                 end = start + len(kind.heading)
