@@ -18,9 +18,11 @@ from web.layout.turn_lane import LaneItem, TurnLane, turn_lane
 from web.layout.words import place_words, usage_words
 from web.urls import SessionState, replay_url, request_url, story_url
 
-PAGE_TURNS = 20
-MOST_STEPS = 120
-"""Steps of a turn that are listed; a longer turn says how many more there are."""
+PAGE_TURNS, PAGE_STEPS = 20, 300
+"""How many turns, and how many of their steps, a page holds; it holds one turn at least."""
+
+MOST_STEPS = 300
+"""Steps of a turn that are drawn and listed; a longer turn says how many more there are."""
 
 HEAD_CHARS, MOST_CHARS = 700, 20_000
 """The user's words: how many stand there at once, and how many at all."""
@@ -102,32 +104,40 @@ class Turns:
     pages: TurnPages
 
 
-def page_of(number: int) -> int:
-    """The first turn of the page on which a turn stands, both counted from 1; 0 for the first."""
-    first = (number - 1) // PAGE_TURNS * PAGE_TURNS + 1
-    return 0 if first == 1 else first
-
-
 def make_turns(story: SessionStory, requests: Sequence[RequestSummary], turns_from: int) -> Turns:
-    """The page of turns that begins with number `turns_from`."""
-    start = min(max(0, turns_from - 1), max(0, len(story.turns) - 1)) // PAGE_TURNS * PAGE_TURNS
-    shown = story.turns[start : start + PAGE_TURNS]
-    end = start + len(shown)
+    """The page on which turn number `turns_from` stands."""
     made = _Maker(story, requests)
-    boxes = [made.box(turn) for turn in shown]
+    starts = _page_starts([made.size(turn) for turn in story.turns])
+    wanted = min(max(1, turns_from), max(1, len(story.turns)))
+    page = max(n for n, start in enumerate(starts) if start < wanted)
+    start = starts[page]
+    end = starts[page + 1] if page + 1 < len(starts) else len(story.turns)
+    boxes = [made.box(turn) for turn in story.turns[start:end]]
     branches = groupby(boxes, key=lambda box: bool(box.turn and box.turn.abandoned))
     total = len(story.turns)
     return Turns(
         branches=tuple(Branch(abandoned, tuple(found)) for abandoned, found in branches),
         loose=made.loose() if end == total else None,
         pages=TurnPages(
-            first=start + 1 if shown else 0,
+            first=start + 1 if boxes else 0,
             last=end,
             total=total,
-            earlier=story_url(story.session_id, page_of(start)) if start else "",
+            earlier=story_url(story.session_id, starts[page - 1] + 1) if page else "",
             later=story_url(story.session_id, end + 1) if end < total else "",
         ),
     )
+
+
+def _page_starts(sizes: Sequence[int]) -> list[int]:
+    """The index of the first turn of each page."""
+    starts, steps = [0], 0
+    for index, size in enumerate(sizes):
+        full = index - starts[-1] >= PAGE_TURNS or steps + size > PAGE_STEPS
+        if full and index > starts[-1]:
+            starts.append(index)
+            steps = 0
+        steps += size
+    return starts
 
 
 def relative(link: FamilyLink) -> Relative:
@@ -163,6 +173,11 @@ class _Maker:
             ]
             self.compactions.setdefault(before[-1] if before else "", []).append(compaction)
 
+    def size(self, turn: TurnView) -> int:
+        """How many steps a turn has."""
+        turn_id = turn.turn_id
+        return sum(len(of.get(turn_id, ())) for of in (self.requests, self.tools, self.compactions))
+
     def box(self, turn: TurnView) -> TurnBox:
         """One turn."""
         return self._made(turn, turn.turn_id, turn.started_at_ms)
@@ -189,7 +204,7 @@ class _Maker:
             cut_chars=max(0, len(words) - MOST_CHARS),
             steps=steps[:MOST_STEPS],
             more_steps=max(0, len(steps) - MOST_STEPS),
-            lane=turn_lane(tuple(_items(steps))),
+            lane=turn_lane(tuple(_items(steps[:MOST_STEPS]))),
             replay_href=replay_url(self.session_id, requests[0].key) if requests else "",
             tool_calls=len(calls),
             tool_errors=sum(c.status in _ERRORS for c in calls),

@@ -162,6 +162,9 @@ def test_many_turns_are_paged_and_an_unknown_session_is_a_sentence(tmp_path: Pat
     pages = browser(tmp_path / "tracer.db")
     first = pages.get("/sessions/sess_1/story").text
     assert "1 to 20 of 45" in first and 'href="/sessions/sess_1/story?from=21"' in first
+    assert (
+        'href="/sessions/sess_1/story?from=1"' in pages.get("/sessions/sess_1/story?from=25").text
+    )
     last = pages.get("/sessions/sess_1/story?from=45").text
     assert "41 to 45 of 45" in last and 'id="turn-45"' in last
     assert pages.get("/sessions/sess_1/story?from=9999").status_code == 200
