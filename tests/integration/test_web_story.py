@@ -54,7 +54,11 @@ def test_tool_calls_have_durations_errors_permissions_and_children(
         page.count('class="tool-step')
         == known[1].totals()[known[1].sessions[0]["session_id"]]["tools"]
     )
-    assert "sed: no input" in page and "permission allowed, wait not logged" in page
+    assert (
+        "sed: no input" in page
+        and "permission allowed</span>" in page
+        and "how long it waited" in page
+    )
     assert "its session</a>" in page
     assert 'class="lb lb-tool"' in page and 'class="lb lb-failed"' in page
 
