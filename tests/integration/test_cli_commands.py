@@ -16,6 +16,7 @@ from tracer import service
 from tracer.cli import main
 from tracer.cli.exits import ExitCode
 from tracer.errors import InputError, NewerStoreError, TracerError, UsageError
+from tracer.ingest.run import IngestOptions, Ingestor
 from tracer.model.views import FileResult, IngestResult, SessionPage
 
 Run = Callable[..., Result]
@@ -47,7 +48,8 @@ def test_sessions_as_table(run: Run) -> None:
     header, known, bare = result.stdout.splitlines()
     assert header.split()[:3] == ["session", "started", "(UTC)"]
     assert "120,000" in known and "75.0 %" in known and "2026-03-01 09:15:02" in known
-    assert bare.split() == ["sess_bare", "-", "2", "1", *["-"] * 8]
+    assert bare.split()[:12] == ["sess_bare", "-", "2", "1", *["-"] * 8]
+    assert bare.endswith("removed from the agent's database)")
     assert header.index("requests") + len("requests") == known.index(" 2 ") + 2
 
 
@@ -214,7 +216,7 @@ def test_ingest_tells_everything_it_skipped(run: Run, ingested: Any) -> None:
     result = run("ingest", ".")
     assert result.exit_code == ExitCode.FINE
     for expected in (
-        "Read 48.2 kB of 1 file in 240 ms, 200.9 kB/s: 12 new records; tokens of 31 blocks",
+        "Read 48.2 KB of 1 file in 240 ms, 200.9 KB/s: 12 new records; tokens of 31 blocks",
         "Unchanged since the last time: 1 file.",
         "b␛.txt: No format recognises it.",
         "Skipped: 2 lines",
@@ -269,6 +271,33 @@ def test_watch_prints_a_line_of_json_for_each_round(
     assert text.endswith(
         "Watching. Ctrl-C ends.\n12 new records, 2 lines skipped  logs/demo.jsonl\n"
     )
+
+
+def test_watch_tells_what_could_not_be_judged(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def follow(*args: object, on_result: Any, **options: object) -> None:
+        on_result(fakes.an_ingest(fakes.a_file()))
+        broken = fakes.an_ingest(fakes.a_file())
+        on_result(replace(broken, verdict_errors=("sess_1: ZeroDivisionError: of all things",)))
+
+    monkeypatch.setattr(service, "follow", follow)
+    text = run("ingest", "x", "--watch").stdout
+    assert text.endswith("worth a report: sess_1: ZeroDivisionError: of all things\n")
+    lines = run("ingest", "x", "--watch", "--json").stdout.splitlines()
+    assert json.loads(lines[-1])["verdict_errors"] == ["sess_1: ZeroDivisionError: of all things"]
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("zcode-db", "--format zcode-db is not needed: a database of that format is recognised"),
+        ("zcode-agent", "--format zcode-agent is not needed: a folder of that format"),
+        ("nothing", "Databases and folders (zcode-db, zcode-agent) are recognised"),
+    ],
+)
+def test_a_format_that_lines_do_not_have(tmp_path: Path, name: str, says: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        Ingestor(tmp_path / "x.db", IngestOptions(format_name=name))
+    assert says in str(caught.value) and "zcode-model-io" in str(caught.value)
 
 
 def raising(error: BaseException) -> Callable[..., object]:

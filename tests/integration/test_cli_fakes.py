@@ -24,6 +24,7 @@ from tracer.model.views import (
     FileResult,
     IngestResult,
     JoinedLogLine,
+    LeftOut,
     McsView,
     PartSize,
     ReminderView,
@@ -335,7 +336,10 @@ def a_file(path: str = "logs/demo.jsonl", status: str = "read", detail: str = ""
 def an_ingest(*files: FileResult) -> IngestResult:
     """What an ingest did."""
     new_records = sum(file.new_records for file in files)
-    return IngestResult(files, 48_213 if new_records else 0, new_records, 31, 240)
+    made = IngestResult(files, 48_213 if new_records else 0, new_records, 31, 240)
+    if not files:
+        return made
+    return replace(made, left_out=(LeftOut("logs/notes.md", "No log."),), left_out_total=1)
 
 
 def a_report() -> DoctorReport:

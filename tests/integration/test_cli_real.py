@@ -149,3 +149,17 @@ def test_a_reader_that_has_enough_ends_the_command_quietly(database: Path, unbuf
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait(10) == ExitCode.BROKEN_PIPE
+
+
+def test_ingest_names_the_files_that_it_leaves_out(tmp_path: Path) -> None:
+    result = run(tmp_path / "x.db", "ingest", str(SAMPLES / "zcode" / "subagent"), "--json")
+    found = json.loads(result.stdout)
+    reasons = {Path(one["path"]).name: one["reason"] for one in found["left_out"]}
+    assert "not one of a log" in reasons["expected.json"]
+    if "output.txt" in reasons:
+        assert "read with the metadata.json beside it" in reasons["output.txt"]
+    assert found["left_out_total"] == len(found["left_out"]) and found["verdict_errors"] == []
+    read = {one["path"] for one in found["files"]}
+    assert read.isdisjoint(one["path"] for one in found["left_out"])
+    everything = {str(p) for p in (SAMPLES / "zcode" / "subagent").rglob("*") if p.is_file()}
+    assert everything == read | {one["path"] for one in found["left_out"]}

@@ -73,7 +73,7 @@ def test_a_cell_cannot_break_a_table() -> None:
 def test_units() -> None:
     assert [number(None), number(1234567)] == ["-", "1,234,567"]
     assert [byte_size(n) for n in (None, 0, 999, 1000, 999_949, 999_950, 12_345_678)] == [
-        "-", "0 B", "999 B", "1.0 kB", "999.9 kB", "1.0 MB", "12.3 MB",
+        "-", "0 B", "999 B", "1.0 KB", "999.9 KB", "1.0 MB", "12.3 MB",
     ]  # fmt: skip
     assert [duration(n) for n in (None, 240, 2_149, 185_000, 7_800_000)] == [
         "-", "240 ms", "2.1 s", "3:05 min", "2:10:00 h",

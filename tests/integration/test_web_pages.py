@@ -363,3 +363,10 @@ def test_static_files_are_kept_by_their_content(asset: str) -> None:
     again = browser.get(f"/static/{asset}", headers={"If-None-Match": response.headers["etag"]})
     assert again.status_code == 304
     assert browser.get(f"/static/{asset}").headers["cache-control"] == "no-cache"
+
+
+def test_an_id_with_a_line_break_has_a_page() -> None:
+    timeline = a_timeline(2, session_id="sess\n1")
+    browser = client(FakeService(timeline))
+    assert browser.get("/sessions/sess%0A1").status_code == 200
+    assert browser.get("/fragments/sessions/sess%0A1/timeline").status_code == 200

@@ -377,6 +377,9 @@ def test_every_cause_has_words() -> None:
     }
 
 
+LONG = "sess_32d58b9a-db43-405d-a639-d6b90877abb3"
+
+
 @pytest.fixture(scope="module")
 def real(tmp_path_factory: pytest.TempPathFactory) -> TestClient:
     path = tmp_path_factory.mktemp("verdicts") / "traces.db"
@@ -436,6 +439,25 @@ def test_the_chosen_baseline_stays_in_the_address_when_a_row_unfolds() -> None:
     assert folded == "/requests/r3?against=r1"
     plain = browser.get(path).headers["HX-Replace-Url"]
     assert plain == "/requests/r3?block=5#b5"
+
+
+def test_the_chosen_baseline_stays_in_the_address_without_javascript(real: TestClient) -> None:
+    """Each row that unfolds is a link, and the baseline is in it."""
+    service = real.app.state.service  # type: ignore[attr-defined]
+    key, before = (service.requests(LONG)[at].key for at in (41, 30))
+    for more in ("", "&raw=1"):
+        page = real.get(f"/requests/{key}?against={before}{more}").text
+        hrefs = [unescape(h) for h in re.findall(r'class="fold" href="([^"]+)"', page)]
+        assert len(hrefs) > 3 and all(f"against={before}" in href for href in hrefs)
+    plain = real.get(f"/requests/{key}").text
+    assert "against=" not in "".join(re.findall(r'class="fold" href="([^"]+)"', plain))
+
+
+def test_the_signs_of_the_map_are_in_its_legend(real: TestClient) -> None:
+    service = real.app.state.service  # type: ignore[attr-defined]
+    key = service.requests(LONG)[41].key
+    legend = real.get(f"/requests/{key}").text.partition('aria-label="Signs on the prompt map')[2]
+    assert missing(legend.partition("</ul>")[0], "billed again", "read ended", "#p-lost") == []
 
 
 @pytest.mark.parametrize(

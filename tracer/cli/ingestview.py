@@ -64,8 +64,10 @@ def print_summary(result: IngestResult) -> None:
         click.echo(f"Not read: {plural(len(not_read), 'file')}.")
         for file in not_read:
             click.echo(f"  {visible(file.path)}: {visible(file.detail or 'no reason given')}")
-    for problem in result.verdict_errors:
-        click.echo(f"Not judged, by a fault of tracer worth a report: {visible(problem)}")
+    if result.left_out_total:
+        others = plural(result.left_out_total, "other file")
+        click.echo(f"Left out, since they are no logs by their names: {others} (see --json).")
+    _print_faults(result)
     if result.unjudged_sessions:
         sessions = plural(result.unjudged_sessions, "session")
         click.echo(
@@ -76,12 +78,18 @@ def print_summary(result: IngestResult) -> None:
 
 
 def print_round(result: IngestResult) -> None:
-    """Print a line for each file that grew while it was watched."""
+    """Print a line for each file that grew while it was watched, and what could not be judged."""
     for file in result.files:
         if file.new_records or file.skipped:
             skipped = f", {plural(file.skipped_total, 'line')} skipped" if file.skipped else ""
             records = plural(file.new_records, "new record")
             click.echo(f"{records}{skipped}  {visible(file.path)}")
+    _print_faults(result)
+
+
+def _print_faults(result: IngestResult) -> None:
+    for problem in result.verdict_errors:
+        click.echo(f"Not judged, by a fault of tracer worth a report: {visible(problem)}")
 
 
 def _headline(result: IngestResult, files: int) -> str:

@@ -80,7 +80,7 @@ def byte_size(value: int | None) -> str:
     if value is None:
         return UNKNOWN
     size, unit = float(value), "B"
-    for unit in ("B", "kB", "MB", "GB", "TB"):
+    for unit in ("B", "KB", "MB", "GB", "TB"):
         if size < 999.95 or unit == "TB":
             break
         size /= 1000

@@ -4,7 +4,7 @@ Everything of a batch (content, records, the file's offset) is one transaction, 
 leaves no half record, loses nothing that was reported as stored, and reads the rest next time.
 """
 
-from tracer.ingest.discover import default_root, find_files
+from tracer.ingest.discover import default_root, find_files, left_out
 from tracer.ingest.run import IngestOptions, Ingestor
 
-__all__ = ["IngestOptions", "Ingestor", "default_root", "find_files"]
+__all__ = ["IngestOptions", "Ingestor", "default_root", "find_files", "left_out"]

@@ -2,10 +2,11 @@
 
 import glob
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tracer.errors import InputError
+from tracer.model.views import LeftOut
 
 DEFAULT_FOLDERS = ("log", "rollout", "debug", "db", "agents")
 LOG_SUFFIXES = (".jsonl", ".log")
@@ -42,6 +43,33 @@ def find_files(paths: Sequence[str], root: Path | None) -> list[Path]:
         for match in matches:
             found.update(dict.fromkeys(_below(match) if match.is_dir() else [match]))
     return sorted(found)
+
+
+def left_out(paths: Sequence[str], root: Path | None) -> Iterator[LeftOut]:
+    """The files below the folders named (or the default ones) that are not read, and why."""
+    base = root or default_root()
+    named = [m for name in paths for m in _expand(name)]
+    for folder in named or [base / name for name in DEFAULT_FOLDERS]:
+        read = set(_below(folder)) if folder.is_dir() else set()
+        for here, folders, names in os.walk(folder, followlinks=False):
+            folders[:] = [
+                f for f in folders if not (f in _NEVER and Path(here).name.startswith("."))
+            ]
+            for path in (Path(here, name).absolute() for name in sorted(names)):
+                if path not in read:
+                    yield LeftOut(str(path), _reason(path))
+
+
+def _reason(path: Path) -> str:
+    if AGENT_FOLDER in path.parts and (path.parent / AGENT_FILE).exists():
+        return f"It belongs to an agent's run and is read with the {AGENT_FILE} beside it."
+    if path.name.endswith(("-wal", "-shm", "-journal")):
+        return "It belongs to the database beside it."
+    kinds = ", ".join(LOG_SUFFIXES + DATABASE_SUFFIXES)
+    return (
+        f"Its name is not one of a log: of a folder the files {kinds} are read. Name the file "
+        "itself to have its content looked at."
+    )
 
 
 def _expand(name: str) -> list[Path]:

@@ -8,9 +8,9 @@ from typing import BinaryIO
 
 from tracer.assemble.usage import normalise
 from tracer.assemble.windows import KEPT_LISTS
-from tracer.errors import UsageError
 from tracer.formats import Format, all_formats, detect, format_named
 from tracer.hashing import digest
+from tracer.ingest.asked_format import check_format
 from tracer.ingest.counting import CountingError, CountingProcess, count_here
 from tracer.ingest.files import (
     EMPTY_HASH,
@@ -106,9 +106,7 @@ class Ingestor:
 
     def __init__(self, db_path: Path, options: IngestOptions | None = None) -> None:
         self.options = options or IngestOptions()
-        if self.options.format_name and format_named(self.options.format_name) is None:
-            names = ", ".join(f.name for f in all_formats())
-            raise UsageError(f"Unknown format {self.options.format_name!r}. Known: {names}.")
+        check_format(self.options.format_name)
         self.db_path = db_path
         self.connection = open_writer(db_path)
         self._writer = Writer(self.connection)

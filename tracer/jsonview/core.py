@@ -82,6 +82,9 @@ def ingest_json(result: IngestResult) -> JsonObject:
     return {
         "schema": SCHEMA,
         "files": [_file(file) for file in files],
+        "left_out": [{"path": one.path, "reason": one.reason} for one in result.left_out],
+        "left_out_total": result.left_out_total,
+        "verdict_errors": list(result.verdict_errors),
         "totals": {
             "files": len(files),
             "read": statuses["read"],

@@ -4,6 +4,7 @@ Times are UTC epoch milliseconds, sizes have their unit in their names. None mea
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from tracer.model.anatomy_views import AnatomyView, McsStateView
 from tracer.model.anatomy_views import McsView as McsView
@@ -409,12 +410,20 @@ class FileResult:
     detail: str = ""
 
 
+class LeftOut(NamedTuple):
+    """A file in a folder that was named, which is not read, and why."""
+
+    path: str
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class IngestResult:
     """What one ingest did. `read_bytes` were new; `elapsed_ms` is wall-clock time. `count_error`
     says why tokens were not counted, if they were not; `verdicts` is how many were given,
     `verdict_errors` names sessions that could not be judged, and why; `unjudged_sessions` are left
-    for when somebody looks at them: no prompt of them is known."""
+    for when somebody looks at them: no prompt of them is known. `left_out` are other files in the
+    folders that were named, the first of `left_out_total`."""
 
     files: tuple[FileResult, ...]
     read_bytes: int
@@ -425,6 +434,8 @@ class IngestResult:
     verdicts: int = 0
     verdict_errors: tuple[str, ...] = ()
     unjudged_sessions: int = 0
+    left_out: tuple[LeftOut, ...] = ()
+    left_out_total: int = 0
 
 
 @dataclass(frozen=True, slots=True)

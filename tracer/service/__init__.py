@@ -7,12 +7,13 @@ connection and closes it: no snapshot is held between calls, and threads do not 
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from threading import Event as StopEvent
 
 from tracer.compare.sessions import compare_sessions
 from tracer.errors import InputError, NotFoundError, StoreError
-from tracer.ingest import IngestOptions, Ingestor, find_files
+from tracer.ingest import IngestOptions, Ingestor, find_files, left_out
 from tracer.model.anatomy_views import Presence
 from tracer.model.compare_views import (
     CONTEXT_LINES,
@@ -72,6 +73,8 @@ __all__ = ["Service", "default_db_path", "default_root", "doctor", "follow", "in
 
 DEFAULT_MAX_LINE_BYTES = 64 << 20
 JUDGING_SECONDS = 1.0
+MOST_LEFT_OUT = 200
+"""How many files that are not read an ingest names."""
 
 
 def ingest(
@@ -94,7 +97,9 @@ def ingest(
     with _failures_told(db_path), closing(ingestor):
         result = ingestor.ingest(files, progress)
         ingestor.note_missing(files)
-        return judged(ingestor.connection, result, progress, promptless=all_verdicts)
+        result = judged(ingestor.connection, result, progress, promptless=all_verdicts)
+    others = list(left_out(paths, root))
+    return replace(result, left_out=tuple(others[:MOST_LEFT_OUT]), left_out_total=len(others))
 
 
 def follow(
@@ -195,7 +200,6 @@ class Service(ChecksOfService, SearchOfService):
         self.db_path = db_path
         self._prices = prices
         self._sessions: RevisionCache[LoadedSession] = RevisionCache()
-        self._stories: RevisionCache[SessionStory] = RevisionCache()
         self._surroundings: RevisionCache[Surroundings] = RevisionCache()
         self._comparer = Comparer()
         self._verdicts = VerdictReader()
@@ -406,10 +410,7 @@ class Service(ChecksOfService, SearchOfService):
         """What the files beside the prompts say of a session: turns, tools, children, rewinds,
         usage rows with their ties, what is missing. Raises NotFoundError."""
         with self._read() as connection:
-            row_id = _session_row(connection, session_id)
-            return self._stories.get(
-                connection, row_id, lambda: build_story(connection, row_id, session_id)
-            )
+            return build_story(connection, _session_row(connection, session_id), session_id)
 
     def revision(self) -> int:
         """A number that grows whenever something was stored: pages poll it."""

@@ -1,7 +1,7 @@
 """A request: the prompt map, the prefix as sections, the conversation, usage and evidence."""
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
 from starlette.requests import Request
@@ -9,7 +9,15 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from tracer.model.views import RequestDetail
-from web.anatomy import Prefix, SectionRow, head_blocks, make_prefix, marked_spans, section_row
+from web.anatomy import (
+    BareBlock,
+    Prefix,
+    SectionRow,
+    head_blocks,
+    make_prefix,
+    marked_spans,
+    section_row,
+)
 from web.blocks import (
     BlockRow,
     BlockState,
@@ -30,6 +38,8 @@ from web.params import whole_number
 from web.rendering import Chrome, Crumb, chrome, render, service_of
 from web.urls import SessionState, against_url, compare_url, request_url, unfolded_url
 from web.verdict import Callout, NoCallout, make_callout, marks_of
+
+RowT = TypeVar("RowT", SectionRow, MessageRow, BlockRow)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +139,7 @@ def _page(request: Request, detail: RequestDetail, state: BlockState, revision: 
     against = request.query_params.get("against", "")
     callout = make_callout(service_of(request), detail.request.key, against)
     messages = _numbers(request, "message")
+    prefix = make_prefix(detail, head, _numbers(request, "section"))
     return RequestPage(
         chrome=_frame(request, detail, revision),
         detail=detail,
@@ -137,12 +148,31 @@ def _page(request: Request, detail: RequestDetail, state: BlockState, revision: 
         marks=marks_of(callout, tuple(link.piece for link in whole), detail.part_sizes),
         whole=whole,
         part=page_map(detail) if len(detail.blocks) < detail.block_total else (),
-        prefix=make_prefix(detail, head, _numbers(request, "section")),
-        messages=conversation(detail, len(head), messages),
-        rows=block_rows(detail, state, lambda b: marked_spans(detail, b, state.mark)),
+        prefix=replace(
+            prefix,
+            rows=tuple(
+                r if isinstance(r, BareBlock) else _keeping(r, against) for r in prefix.rows
+            ),
+            unlocated=tuple(_keeping(r, against) for r in prefix.unlocated),
+        ),
+        messages=tuple(_keeping(r, against) for r in conversation(detail, len(head), messages)),
+        rows=tuple(
+            _keeping(r, against)
+            for r in block_rows(detail, state, lambda b: marked_spans(detail, b, state.mark))
+        ),
         raw=state.raw,
-        pages=pager(detail, raw=state.raw),
+        pages=_paging(pager(detail, raw=state.raw), against),
     )
+
+
+def _keeping(row: RowT, against: str) -> RowT:
+    """A row whose address keeps the chosen baseline, for a browser that follows it as a link."""
+    return replace(row, toggle_href=against_url(row.toggle_href, against)) if against else row
+
+
+def _paging(pages: Pager, against: str) -> Pager:
+    earlier, later = (h and against_url(h, against) for h in (pages.earlier, pages.later))
+    return replace(pages, earlier=earlier, later=later)
 
 
 def _replacing(request: Request, href: str) -> dict[str, str]:
