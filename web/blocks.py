@@ -31,6 +31,7 @@ class BlockRow:
     toggle_fragment: str
     whole_fragment: str
     whole_href: str
+    copy_href: str
     anchored: bool = False
 
 
@@ -95,6 +96,7 @@ def block_row(
         toggle_fragment=fragment + ("&folded=1" if opened else ""),
         whole_fragment=fragment + "&whole=1",
         whole_href=opened_href.replace("#", "&whole=1#"),
+        copy_href=f"/data/requests/{segment(key)}/blocks/{block.index}.txt",
         anchored=opened and bool(state.mark) and not any(piece.anchor for piece in pieces),
     )
 

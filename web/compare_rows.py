@@ -84,6 +84,7 @@ class Row:
     b_href: str
     inside: Inside | None
     own_href: str
+    copy_href: str = ""
 
     @property
     def index(self) -> int:
@@ -284,6 +285,7 @@ def _row(state: CompareState, made: ChangeView, inside: Inside | None, by_defaul
         b_href="" if change.b_index is None else block_url(state.b, change.b_index),
         inside=inside,
         own_href=state.page,
+        copy_href=f"/data{state.path}/{index}.diff" if openable else "",
     )  # fmt: skip
 
 

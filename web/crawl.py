@@ -1,10 +1,11 @@
 """Asking the application for a page without a server, a port or a network."""
 
-import asyncio
-from collections.abc import MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 from starlette.applications import Starlette
 
 from tracer.errors import NotFoundError, TracerError
@@ -14,9 +15,15 @@ class PageError(TracerError):
     """A page could not be made."""
 
 
-def page_of(app: Starlette, address: str) -> str:
-    """The HTML of the page or fragment at an address such as `/sessions/s1?request=k`. Raises
-    NotFoundError, PageError."""
+@contextmanager
+def crawling(app: Starlette) -> Iterator[Callable[[str], str]]:
+    """Gives a function that asks for the page or fragment at an address such as
+    `/sessions/s1?request=k`, and returns its HTML. It raises NotFoundError, PageError."""
+    with start_blocking_portal() as portal:  # a loop in a thread: the caller may be in one already
+        yield lambda address: _page_of(portal, app, address)
+
+
+def _page_of(portal: BlockingPortal, app: Starlette, address: str) -> str:
     parts = urlsplit(address)
     sent: list[MutableMapping[str, Any]] = []
     scope = {
@@ -33,7 +40,7 @@ def page_of(app: Starlette, address: str) -> str:
     async def send(message: MutableMapping[str, Any]) -> None:
         sent.append(message)
 
-    asyncio.run(app(scope, receive, send))
+    portal.call(app, scope, receive, send)
     status = next(m["status"] for m in sent if m["type"] == "http.response.start")
     body = b"".join(m.get("body", b"") for m in sent if m["type"] == "http.response.body")
     if status == 404:

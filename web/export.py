@@ -20,7 +20,7 @@ from tracer.service import Service
 from web.app import create_app
 from web.assets import assets
 from web.compare_state import CompareState
-from web.crawl import page_of
+from web.crawl import crawling
 from web.filters import one_line
 from web.layout.presence import FOLDS
 from web.offline import piece
@@ -85,7 +85,6 @@ def session_file(
     """The pieces of a session's file: the timeline over all requests, then every request with its
     verdict and what it added to the prompt. `done` is told how many requests are written. Raises
     NotFoundError."""
-    app = create_app(service)
     session = service.session(session_id)
     requests = service.requests(session_id)
     title = one_line(session.title) or session_id
@@ -94,15 +93,15 @@ def session_file(
     state = SessionState(session_id, "", 1 if requests else None, len(requests) or None)
     for name in FOLDS:
         state = state.folding(name)
-    yield piece(page_of(app, state.page), "", target, only="content")
-    for number, added in enumerate(service.additions(session_id, texts=texts), 1):
-        prefix = f"r{added.seq}-"
-        yield f'<article class="request" id="r{added.seq}">\n'
-        chosen = SessionState(session_id, added.key)
-        yield piece(page_of(app, chosen.panel), prefix, target)
-        yield html_of(AddedBlocks(added))
-        yield "</article>\n"
-        done(number, len(requests))
+    with crawling(create_app(service)) as page_of:
+        yield piece(page_of(state.page), "", target, only="content")
+        for number, added in enumerate(service.additions(session_id, texts=texts), 1):
+            yield f'<article class="request" id="r{added.seq}">\n'
+            panel = SessionState(session_id, added.key).panel
+            yield piece(page_of(panel), f"r{added.seq}-", target)
+            yield html_of(AddedBlocks(added))
+            yield "</article>\n"
+            done(number, len(requests))
     yield _END.format(html_of(Glyphs()))
 
 
@@ -110,18 +109,18 @@ def comparison_file(
     service: Service, a_key: str, b_key: str, *, now_ms: int, note: str = ""
 ) -> Iterator[str]:
     """The pieces of a comparison's file, every change unfolded. Raises NotFoundError."""
-    app = create_app(service)
     view = service.compare(a_key, b_key)
     changed = [made.index for made in view.changes if made.change.op is not Op.EQUAL]
     yield from _head(f"Compare {a_key} and {b_key}", "Comparison", now_ms, note)
     address: str | None = CompareState(a_key, b_key, opened=frozenset(changed)).page
     prefix, only = "", "content"
-    while address is not None:
-        html = page_of(app, address)
-        yield piece(html, prefix, lambda href: None, only=only)
-        later = _LATER.search(html)
-        address = unescape(later[1]) if later else None
-        prefix, only = f"{prefix}n", "changes"
+    with crawling(create_app(service)) as page_of:
+        while address is not None:
+            html = page_of(address)
+            yield piece(html, prefix, lambda href: None, only=only)
+            later = _LATER.search(html)
+            address = unescape(later[1]) if later else None
+            prefix, only = f"{prefix}n", "changes"
     yield _END.format(html_of(Glyphs()))
 
 

@@ -6,12 +6,12 @@ from itertools import groupby
 
 from tracer.errors import NotFoundError
 from tracer.model.compare_views import ComparisonView
-from tracer.model.prompt import Kind, Tier
+from tracer.model.prompt import Kind
 from tracer.model.story import SessionStory, ToolCallView, TurnView
 from tracer.model.verdict import Result
 from tracer.model.views import BlockView, RequestDetail, RequestSummary
 from tracer.service import Service
-from web.blocks import MapLink, load_detail, whole_map
+from web.blocks import PAGE_BLOCKS, MapLink, load_detail, whole_map
 from web.compare_rows import Row, row_page
 from web.compare_state import CompareState
 from web.conversation import MessageRow, conversation
@@ -19,12 +19,9 @@ from web.filters import pretty
 from web.layout.read_marks import ReadMarks
 from web.layout.ruler import Notch, ruler
 from web.replay_state import ReplayState
-from web.story import HEAD_CHARS, page_of
+from web.story import HEAD_CHARS
 from web.urls import SessionState, compare_url, request_url, story_url
 from web.verdict import Callout, NoCallout, make_callout, marks_of
-
-LAST_PAGE = 10**9
-"""A block that no prompt has: asking from there on gives the last page."""
 
 ANSWER_CHARS = 4_000
 
@@ -138,8 +135,7 @@ def make_replay(service: Service, state: ReplayState) -> ReplayView:
     at = find_request(requests, state.request, state.session_id)
     state = replace(state, request=requests[at].key)
     key = state.request
-    start = LAST_PAGE if state.blocks_from is None else state.blocks_from
-    detail = load_detail(service, key, start)
+    detail = _detail(service, state)
     story = service.story(state.session_id)
     turn = next((t for t in story.turns if t.turn_id == requests[at].turn_id), None)
     whole, callout = _map(detail), make_callout(service, key)
@@ -167,6 +163,18 @@ def make_replay(service: Service, state: ReplayState) -> ReplayView:
     )
 
 
+def _detail(service: Service, state: ReplayState) -> RequestDetail:
+    """The request with the blocks that are shown: none while the prompt is folded, the last page
+    unless another one is asked for."""
+    if not state.opened:
+        return service.request(state.request, block_limit=0)
+    start = state.blocks_from
+    if start is None:
+        total = service.request(state.request, block_limit=0).block_total
+        start = max(0, total - 1) // PAGE_BLOCKS * PAGE_BLOCKS
+    return load_detail(service, state.request, start)
+
+
 def _map(detail: RequestDetail) -> tuple[MapLink, ...]:
     """The map of the prompt; its pieces lead to the request's page, which lists every block."""
     href = request_url(detail.request.key)
@@ -177,7 +185,7 @@ def _map(detail: RequestDetail) -> tuple[MapLink, ...]:
 
 
 def _turn_href(session_id: str, turn: TurnView | None) -> str:
-    return f"{story_url(session_id, page_of(turn.number))}#turn-{turn.number}" if turn else ""
+    return f"{story_url(session_id, turn.number)}#turn-{turn.number}" if turn else ""
 
 
 def _moves(requests: Sequence[RequestSummary], at: int, state: ReplayState) -> Moves:
@@ -250,7 +258,6 @@ def _prompt(detail: RequestDetail, state: ReplayState) -> Prompt:
     """The prompt, folded or with its messages; each of them leads back to this page."""
     opened = state.opened
     rows = conversation(detail, 0, state.messages) if opened else ()
-    schemas = [block for block in detail.blocks if block.tier is Tier.TOOLS]
     sizes = {size.part.value: size for size in detail.part_sizes}
     start, end = detail.block_from, detail.block_from + len(detail.blocks)
     size = max(1, len(detail.blocks))
@@ -259,7 +266,7 @@ def _prompt(detail: RequestDetail, state: ReplayState) -> Prompt:
         opened=opened,
         toggle_href=folding.page + "#prompt",
         toggle_fragment=folding.fragment,
-        tools=tuple(dict.fromkeys(b.name for b in schemas)) or detail.request.tools,
+        tools=detail.request.tools,
         tool_tokens=sizes["tools"].tokens if "tools" in sizes else 0,
         messages=tuple(_here(row, state) for row in rows),
         first=start,
@@ -280,8 +287,7 @@ def _here(row: MessageRow, state: ReplayState) -> MessageRow:
 
 def message_here(service: Service, state: ReplayState, index: int, *, opened: bool) -> MessageRow:
     """One message of the prompt of a step. Raises NotFoundError where the page does not hold it."""
-    start = LAST_PAGE if state.blocks_from is None else state.blocks_from
-    detail = load_detail(service, state.request, start)
+    detail = _detail(service, state)
     rows = conversation(detail, 0, {index} if opened else ())
     for row in rows:
         if row.index == index:

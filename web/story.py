@@ -1,5 +1,6 @@
 """The turns of a session as boxes: the user's words, then every request and tool call in order."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -18,9 +19,11 @@ from web.layout.turn_lane import LaneItem, TurnLane, turn_lane
 from web.layout.words import place_words, usage_words
 from web.urls import SessionState, replay_url, request_url, story_url
 
-PAGE_TURNS = 20
-MOST_STEPS = 120
-"""Steps of a turn that are listed; a longer turn says how many more there are."""
+PAGE_TURNS, PAGE_STEPS = 20, 300
+"""How many turns, and how many of their steps, a page holds; it holds one turn at least."""
+
+MOST_STEPS = 300
+"""Steps of a turn that are drawn and listed; a longer turn says how many more there are."""
 
 HEAD_CHARS, MOST_CHARS = 700, 20_000
 """The user's words: how many stand there at once, and how many at all."""
@@ -30,10 +33,11 @@ _ERRORS = frozenset({"error", "failed", "cancelled", "denied"})
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing that happened in a turn: a `request`, a `tool` call or a `compaction`.
+    """One thing that happened in a turn: a `request`, a `tool` call, a `compaction`, or calls that
+    an answer `asked` for and of which nothing else is known: `names` and how many.
 
     `offset_ms` is the time since the turn began. `gap_ms` is the time between the answer and the
-    next request, where a call has no times of its own: it took no longer.
+    next request, where calls have no times of their own: they took no longer.
     """
 
     kind: str
@@ -47,6 +51,8 @@ class Step:
     child_href: str = ""
     gap_ms: int | None = None
     failed: bool = False
+    names: str = ""
+    count: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,32 +108,40 @@ class Turns:
     pages: TurnPages
 
 
-def page_of(number: int) -> int:
-    """The first turn of the page on which a turn stands, both counted from 1; 0 for the first."""
-    first = (number - 1) // PAGE_TURNS * PAGE_TURNS + 1
-    return 0 if first == 1 else first
-
-
 def make_turns(story: SessionStory, requests: Sequence[RequestSummary], turns_from: int) -> Turns:
-    """The page of turns that begins with number `turns_from`."""
-    start = min(max(0, turns_from - 1), max(0, len(story.turns) - 1)) // PAGE_TURNS * PAGE_TURNS
-    shown = story.turns[start : start + PAGE_TURNS]
-    end = start + len(shown)
+    """The page on which turn number `turns_from` stands."""
     made = _Maker(story, requests)
-    boxes = [made.box(turn) for turn in shown]
+    starts = _page_starts([made.size(turn) for turn in story.turns])
+    wanted = min(max(1, turns_from), max(1, len(story.turns)))
+    page = max(n for n, start in enumerate(starts) if start < wanted)
+    start = starts[page]
+    end = starts[page + 1] if page + 1 < len(starts) else len(story.turns)
+    boxes = [made.box(turn) for turn in story.turns[start:end]]
     branches = groupby(boxes, key=lambda box: bool(box.turn and box.turn.abandoned))
     total = len(story.turns)
     return Turns(
         branches=tuple(Branch(abandoned, tuple(found)) for abandoned, found in branches),
         loose=made.loose() if end == total else None,
         pages=TurnPages(
-            first=start + 1 if shown else 0,
+            first=start + 1 if boxes else 0,
             last=end,
             total=total,
-            earlier=story_url(story.session_id, page_of(start)) if start else "",
+            earlier=story_url(story.session_id, starts[page - 1] + 1) if page else "",
             later=story_url(story.session_id, end + 1) if end < total else "",
         ),
     )
+
+
+def _page_starts(sizes: Sequence[int]) -> list[int]:
+    """The index of the first turn of each page."""
+    starts, steps = [0], 0
+    for index, size in enumerate(sizes):
+        full = index - starts[-1] >= PAGE_TURNS or steps + size > PAGE_STEPS
+        if full and index > starts[-1]:
+            starts.append(index)
+            steps = 0
+        steps += size
+    return starts
 
 
 def relative(link: FamilyLink) -> Relative:
@@ -163,6 +177,11 @@ class _Maker:
             ]
             self.compactions.setdefault(before[-1] if before else "", []).append(compaction)
 
+    def size(self, turn: TurnView) -> int:
+        """How many steps a turn has."""
+        turn_id = turn.turn_id
+        return sum(len(of.get(turn_id, ())) for of in (self.requests, self.tools, self.compactions))
+
     def box(self, turn: TurnView) -> TurnBox:
         """One turn."""
         return self._made(turn, turn.turn_id, turn.started_at_ms)
@@ -189,7 +208,7 @@ class _Maker:
             cut_chars=max(0, len(words) - MOST_CHARS),
             steps=steps[:MOST_STEPS],
             more_steps=max(0, len(steps) - MOST_STEPS),
-            lane=turn_lane(tuple(_items(steps))),
+            lane=turn_lane(tuple(_items(steps[:MOST_STEPS]))),
             replay_href=replay_url(self.session_id, requests[0].key) if requests else "",
             tool_calls=len(calls),
             tool_errors=sum(c.status in _ERRORS for c in calls),
@@ -203,11 +222,9 @@ class _Maker:
         compactions: Iterable[CompactionView],
         start_ms: int | None,
     ) -> Iterator[Step]:
-        """Requests by start, each followed by the calls that it asked for."""
-        asked: dict[str, list[ToolCallView]] = {}
-        keys = {request.key for request in requests}
-        for call in calls:
-            asked.setdefault(call.request_key if call.request_key in keys else "", []).append(call)
+        """Requests by start, each followed by the calls that it asked for; those of which it is
+        not known who asked stand where their time puts them."""
+        asked = _by_request(requests, calls)
         waiting = sorted(compactions, key=lambda c: c.at_ms or 0)
         for number, request in enumerate(requests):
             at = request.started_at_ms
@@ -223,12 +240,46 @@ class _Maker:
                 failed=request.status.value in _ERRORS,
             )
             gap_ms = _gap(request, requests[number + 1 :])
-            for call in asked.get(request.key, ()):
-                yield _tool(call, start_ms, gap_ms)
-        for call in asked.get("", ()):
-            yield _tool(call, start_ms, None)
+            yield from _tools(asked.get(request.key, ()), start_ms, gap_ms)
+        yield from _tools(asked.get("", ()), start_ms, None)
         for compaction in waiting:
             yield _compaction(compaction, start_ms)
+
+
+def _by_request(
+    requests: Sequence[RequestSummary], calls: Iterable[ToolCallView]
+) -> dict[str, list[ToolCallView]]:
+    """The calls behind each request: those that it asked for, and those that began after it and
+    before the next one, of which no file says who asked."""
+    keys = {request.key for request in requests}
+    found: dict[str, list[ToolCallView]] = {}
+    for call in calls:
+        key = call.request_key if call.request_key in keys else ""
+        if not key and call.started_at_ms is not None:
+            at = call.started_at_ms
+            key = next((r.key for r in reversed(requests) if (r.started_at_ms or at + 1) <= at), "")
+        found.setdefault(key, []).append(call)
+    return found
+
+
+def _tools(
+    calls: Sequence[ToolCallView], start_ms: int | None, gap_ms: int | None
+) -> Iterator[Step]:
+    """Calls that some file tells of, one by one; then those that were only asked for, together."""
+    bare = [call for call in calls if call.known_from == ("answer",)]
+    for call in calls:
+        if call.known_from != ("answer",):
+            yield _tool(call, start_ms, gap_ms)
+    if bare:
+        names = Counter(one_line(call.tool) or "tool" for call in bare)
+        yield Step(
+            "asked",
+            None,
+            request_url(bare[0].request_key) + "#response",
+            gap_ms=gap_ms,
+            names=", ".join(f"{name} × {n}" if n > 1 else name for name, n in names.items()),
+            count=len(bare),
+        )
 
 
 def _tool(call: ToolCallView, start_ms: int | None, gap_ms: int | None) -> Step:
@@ -268,9 +319,11 @@ def _items(steps: Iterable[Step]) -> Iterator[LaneItem]:
             if step.request.started_at_ms is not None:
                 yield _request_item(step, step.request)
         elif step.call is not None:
-            item = _tool_item(step, step.call, answered_ms)
+            item = _tool_item(step, step.call)
             if item is not None:
                 yield item
+        elif step.kind == "asked" and answered_ms is not None and step.gap_ms is not None:
+            yield _asked_item(step, answered_ms, step.gap_ms)
 
 
 def _request_item(step: Step, request: RequestSummary) -> LaneItem:
@@ -289,16 +342,19 @@ def _request_item(step: Step, request: RequestSummary) -> LaneItem:
     )  # fmt: skip
 
 
-def _tool_item(step: Step, call: ToolCallView, answered_ms: int | None) -> LaneItem | None:
+def _asked_item(step: Step, answered_ms: int, gap_ms: int) -> LaneItem:
+    """Calls without times of their own, in the gap that they must have filled."""
+    words = f"{step.names}: outcome not logged; at most {duration(gap_ms)}, between the answer "
+    words += "and the next request"
+    end_ms = answered_ms + gap_ms
+    return LaneItem(1, answered_ms, end_ms, 0, step.names, words, step.href, "bound")
+
+
+def _tool_item(step: Step, call: ToolCallView) -> LaneItem | None:
+    if call.started_at_ms is None:
+        return None
     name = one_line(call.tool) or "tool"
     words = f"{name}: {call.status or 'outcome not logged'}"
-    if call.started_at_ms is None:
-        if answered_ms is None or step.gap_ms is None:
-            return None
-        words += f"; at most {duration(step.gap_ms)}, between the answer and the next request"
-        return LaneItem(
-            1, answered_ms, answered_ms + step.gap_ms, 0, name, words, step.href, "bound"
-        )
     if call.permission_ms is not None:
         words += f"; waited {duration(call.permission_ms)} for permission"
     words += f"; {duration(call.duration_ms)}"

@@ -117,7 +117,7 @@ def against_url(href: str, against: str) -> str:
 
 
 def story_url(session_id: str, turns_from: int = 0) -> str:
-    """The turns of a session, from a turn on."""
+    """The turns of a session: the page on which a turn stands."""
     query = f"?from={turns_from}" if turns_from else ""
     return f"/sessions/{segment(session_id)}/story{query}"
 

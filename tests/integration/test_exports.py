@@ -146,3 +146,21 @@ def test_a_verdict_can_be_pasted_into_a_report(database: Path) -> None:
     assert miss.brief.code in text
     page = app.get(f"/requests/{miss.key}").text
     assert f"/data/requests/{miss.key}/verdict.md" in page
+
+
+def test_a_block_and_a_change_can_be_copied(database: Path) -> None:
+    reading = Service(database)
+    app = TestClient(create_app(reading), base_url="http://127.0.0.1")
+    session = session_of(database, 1)
+    a, b = (request.key for request in reading.requests(session)[1:3])
+    block = reading.block(b, 0)
+    answer = app.get(f"/data/requests/{b}/blocks/0.txt")
+    assert answer.text == block.text
+    assert answer.headers["content-type"].startswith("text/plain")
+    page = app.get(f"/requests/{b}?block=0").text
+    assert f'href="/data/requests/{b}/blocks/0.txt" data-copy' in page
+    changed = next(c for c in reading.compare(a, b).changes if c.change.op.value != "equal")
+    diff = app.get(f"/data/compare/{a}/{b}/{changed.index}.diff").text
+    assert diff.startswith(f"--- {a}") and f"\n+++ {b}" in diff and "\n@@ -" in diff
+    assert f"/data/compare/{a}/{b}/{changed.index}.diff" in app.get(f"/compare/{a}/{b}").text
+    assert app.get(f"/data/compare/{a}/{b}/9999.diff").status_code == 404

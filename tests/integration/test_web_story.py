@@ -54,7 +54,11 @@ def test_tool_calls_have_durations_errors_permissions_and_children(
         page.count('class="tool-step')
         == known[1].totals()[known[1].sessions[0]["session_id"]]["tools"]
     )
-    assert "sed: no input" in page and "permission allowed, wait not logged" in page
+    assert (
+        "sed: no input" in page
+        and "permission allowed</span>" in page
+        and "how long it waited" in page
+    )
     assert "its session</a>" in page
     assert 'class="lb lb-tool"' in page and 'class="lb lb-failed"' in page
 
@@ -162,6 +166,9 @@ def test_many_turns_are_paged_and_an_unknown_session_is_a_sentence(tmp_path: Pat
     pages = browser(tmp_path / "tracer.db")
     first = pages.get("/sessions/sess_1/story").text
     assert "1 to 20 of 45" in first and 'href="/sessions/sess_1/story?from=21"' in first
+    assert (
+        'href="/sessions/sess_1/story?from=1"' in pages.get("/sessions/sess_1/story?from=25").text
+    )
     last = pages.get("/sessions/sess_1/story?from=45").text
     assert "41 to 45 of 45" in last and 'id="turn-45"' in last
     assert pages.get("/sessions/sess_1/story?from=9999").status_code == 200

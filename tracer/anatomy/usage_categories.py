@@ -20,7 +20,7 @@ from tracer.anatomy.prompt import (
 )
 from tracer.anatomy.reminders import OPEN_TAG, Via
 from tracer.anatomy.rendering import render_message
-from tracer.model.prompt import Kind, PlacedBlock, Prompt, Tier
+from tracer.model.prompt import Block, Kind, PlacedBlock, Prompt, Tier
 from tracer.tokens import estimate_tokens, utf16_length
 
 TOP_CONTRIBUTORS = 5
@@ -209,14 +209,17 @@ def _tool_contributors(prompt: Prompt) -> dict[str, list[Contributor]]:
     return found
 
 
-def _is_counted(blocks: Sequence[PlacedBlock]) -> bool:
-    """Whether the agent counts a message: not as system text, not where it starts with a reminder
-    tag, whoever wrote it, unless it is a notification."""
-    first = blocks[0].block
+def counts_as_message(first: Block) -> bool:
+    """Whether the agent counts a message that begins with this block: not as system text, not where
+    it starts with a reminder tag, whoever wrote it, unless it is a notification."""
     if first.role == "system":
         return False
     tagged = first.kind is Kind.TEXT and first.text.startswith(OPEN_TAG)
     return not tagged or first.text.startswith(_NOTIFICATION)
+
+
+def _is_counted(blocks: Sequence[PlacedBlock]) -> bool:
+    return counts_as_message(blocks[0].block)
 
 
 class _Sized(NamedTuple):

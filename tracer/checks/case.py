@@ -96,8 +96,8 @@ class CheckedRequest:
 
 @dataclass(frozen=True, slots=True)
 class CheckedSession:
-    """A session's requests by start time and its log events in their order. `agent` is that of the
-    files which told of it."""
+    """A session's requests by start time and its log events in their order, without those about one
+    attempt and the reports of the context. `agent` is that of the files which told of it."""
 
     session_id: str
     agent: str

@@ -38,7 +38,7 @@ def run_rules(session: CheckedSession, rules: Iterable[Rule]) -> Checked:
             ran.append(rule.name)
             for found in rule.check(session):
                 collected.add(found)
-    return Checked(collected.findings(), tuple(ran), tuple(collected.undecided.values()))
+    return Checked(collected.findings(), tuple(ran), collected.undecided())
 
 
 class _Collected:
@@ -48,22 +48,23 @@ class _Collected:
         self._requests = {request.key: request for request in session.requests}
         self._places = {request.key: i for i, request in enumerate(session.requests)}
         self._findings: dict[tuple[object, ...], Finding] = {}
-        self.undecided: dict[tuple[str, str], Undecided] = {}
+        # Of a rule and what it needs: the first request's key, and how many there are.
+        self._undecided: dict[tuple[str, str], list[str]] = {}
 
     def add(self, found: Found) -> None:
         if isinstance(found, NotApplicable):
-            self._add_undecided(found)
+            self._undecided.setdefault((found.rule, found.needs), []).append(found.key)
             return
         known = self._findings.setdefault(self._identity(found), found)
         if self._places[known.key] > self._places[found.key]:
             self._findings[self._identity(found)] = found
 
-    def _add_undecided(self, found: NotApplicable) -> None:
-        same = (found.rule, found.needs)
-        before = self.undecided.get(same)
-        count = (before.requests if before else 0) + bool(found.key)
-        key = before.key if before else found.key
-        self.undecided[same] = Undecided(found.rule, found.needs, key, count)
+    def undecided(self) -> tuple[Undecided, ...]:
+        """In the order in which they came."""
+        return tuple(
+            Undecided(rule, needs, keys[0], len({key for key in keys if key}))
+            for (rule, needs), keys in self._undecided.items()
+        )
 
     def _identity(self, found: Finding) -> tuple[object, ...]:
         messages = self._requests[found.key].messages

@@ -200,6 +200,7 @@ class Service(ChecksOfService, SearchOfService):
         self.db_path = db_path
         self._prices = prices
         self._sessions: RevisionCache[LoadedSession] = RevisionCache()
+        self._stories: RevisionCache[SessionStory] = RevisionCache()
         self._surroundings: RevisionCache[Surroundings] = RevisionCache()
         self._comparer = Comparer()
         self._verdicts = VerdictReader()
@@ -410,7 +411,10 @@ class Service(ChecksOfService, SearchOfService):
         """What the files beside the prompts say of a session: turns, tools, children, rewinds,
         usage rows with their ties, what is missing. Raises NotFoundError."""
         with self._read() as connection:
-            return build_story(connection, _session_row(connection, session_id), session_id)
+            row_id = _session_row(connection, session_id)
+            return self._stories.get(
+                connection, row_id, lambda: build_story(connection, row_id, session_id)
+            )
 
     def revision(self) -> int:
         """A number that grows whenever something was stored: pages poll it."""

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
+def uncollected() -> Iterator[None]:
     """No garbage collection while tens of thousands of rows become objects that all stay: looking
     at each of them again and again would take a seventh of the time."""
     was_on = gc.isenabled()
@@ -48,7 +48,7 @@ class RevisionCache(Generic[T]):
             if found is not None and found[0] == revision:
                 self._values.move_to_end(key)
                 return found[1]
-        with _uncollected():
+        with uncollected():
             value = load()
         with self._lock:
             self._values[key] = (revision, value)

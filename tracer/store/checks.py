@@ -130,10 +130,12 @@ def block_contents(
 
 
 def session_log(connection: sqlite3.Connection, row_id: int) -> list[EventFacts]:
-    """The session's log events in their order."""
+    """The session's log events in their order, without those about one attempt and without the
+    reports of its context: requests carry what these say."""
     rows = connection.execute(
         f"SELECT {', '.join('e.' + c for c in EventFacts._fields)} FROM log_events e "
         "JOIN sources src ON src.id = e.source_id WHERE e.session_id = ? "
+        "AND e.request_id = '' AND e.event <> 'context_usage_snapshot' "
         "ORDER BY e.at_ms, src.path, src.segment, e.line",
         (row_id,),
     )

@@ -2,7 +2,7 @@
 the time to the first token, retries, how full the context was."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from web.layout.scale import bucket_size, rect
 
@@ -40,12 +40,14 @@ class UsageColumn:
 @dataclass(frozen=True, slots=True)
 class UsageBand:
     """One band of the chart: its areas by class, as path data in a box of `slots` by 100, the value
-    that its full height stands for, and of how many columns it is known."""
+    that its full height stands for, and of how many columns it is known.
+    `of_window`: that value is the size of the context window."""
 
     name: str
     top: int
     areas: tuple[tuple[str, str], ...]
     known: int
+    of_window: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,8 @@ def _context(runs: Sequence[Sequence[UsagePoint]]) -> UsageBand | None:
     values = [_most(p.context_used for p in run) for run in runs]
     known = sum(value is not None for value in values)
     top = max(window, max((v or 0 for v in values), default=0))
-    return _band("context", [(value or 0,) for value in values], ("full",), known, top)
+    band = _band("context", [(value or 0,) for value in values], ("full",), known, top)
+    return replace(band, of_window=bool(window)) if band else None
 
 
 def _sum(values: Iterable[int | None]) -> int | None:

@@ -16,11 +16,13 @@ from tracer.jsonview.session_comparison import compare_json
 from tracer.jsonview.verdict import explain_json, misses_json
 from tracer.model.compare_views import CONTEXT_LINES, PAGE_HUNKS, HunksAsked
 from tracer.model.comparison import Op
+from tracer.service.unified import unified_diff
 from tracer.service.verdict_markdown import verdict_markdown
 from web.params import whole_number
 from web.rendering import service_of
 
 PAGE_ROWS = 100
+MOST_HUNKS = 1_000_000
 
 
 def _json(value: JsonObject) -> Response:
@@ -68,6 +70,20 @@ def verdict_as_markdown(request: Request) -> Response:
     return PlainTextResponse(verdict_markdown(view))
 
 
+def block_text(request: Request) -> Response:
+    """The text of one block, as it was sent."""
+    block = service_of(request).block(request.path_params["key"], request.path_params["index"])
+    return PlainTextResponse(block.text or "")
+
+
+def change_text(request: Request) -> Response:
+    """One change of a comparison as a unified diff."""
+    a, b, index = (request.path_params[name] for name in ("a", "b", "index"))
+    asked = HunksAsked(0, MOST_HUNKS, CONTEXT_LINES, None)
+    (inside,) = service_of(request).many_hunks(a, b, {index: asked})
+    return PlainTextResponse(unified_diff(inside, a, b))
+
+
 def compare(request: Request) -> Response:
     """`tracer diff --json`."""
     service, keys = service_of(request), request.path_params
@@ -102,6 +118,8 @@ def sources(request: Request) -> Response:
 
 ROUTES = (
     Route("/data/", sessions, name="data.sessions"),
+    Route("/data/requests/{key:path}/blocks/{index:int}.txt", block_text, name="data.block"),
+    Route("/data/compare/{a}/{b}/{index:int}.diff", change_text, name="data.change"),
     Route("/data/requests/{key:path}/verdict.md", verdict_as_markdown, name="data.markdown"),
     Route("/data/requests/{key:path}/verdict", verdict, name="data.verdict"),
     Route("/data/requests/{key:path}", one_request, name="data.request"),

@@ -173,4 +173,15 @@
     if (!event.detail.successful || !trouble) return;
     if (trouble === "gone" || event.target.id !== "live") warn("", "");
   });
+
+  // A link to a plain text copies it; without this script it opens it.
+  document.addEventListener("click", async (event) => {
+    const link = event.target.closest("a[data-copy]");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    const answer = await fetch(link.href).catch(() => null);
+    if (!answer?.ok) return warn("refused", "The text could not be fetched: open the link instead.");
+    await navigator.clipboard.writeText(await answer.text());
+    link.textContent = "copied";
+  });
 })();

@@ -1,15 +1,38 @@
 """What several of the rules ask of a session."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from tracer.anatomy.layout import Variant
 from tracer.anatomy.messages import Sort
+from tracer.anatomy.prompt import PlacedReminder, PlacedSection
+from tracer.anatomy.reminder_sources import INCOMING_SOURCE
+from tracer.anatomy.reminders import CLOSE_TAG, OPEN_TAG, Via
+from tracer.anatomy.section_spans import unescape_nested
+from tracer.checks.base import Reporter
 from tracer.checks.case import CheckedMessage, CheckedRequest, CheckedSession
+from tracer.model.findings import NotApplicable
+from tracer.model.prompt import Kind
 
-AGENT_VARIANTS = frozenset({Variant.MAIN, Variant.CUSTOM, Variant.WORKFLOW_ACTOR, Variant.SUBAGENT})
 WHOLE_LIST = "the whole message list: the log holds a window of it"
 HEAD = "the head of the message list: the log does not show it"
-MESSAGES = "the messages of the request: the log holds its numbers only"
+LOG = "the structured log of the session: the files that were read hold none"
+ORIGIN = "the origin of user messages: a coordinator's input looks like a person's"
+MCS_STATE = "a note that tells whether mid-conversation system text is on"
+_PREFIX_NOTES = frozenset({"context_prefix", "skills_listing"})
+_STOPS = frozenset({Sort.SYSTEM, Sort.MCS, Sort.ASSISTANT, Sort.TOOL, Sort.REPLY, Sort.GAP})
+
+
+class Note(NamedTuple):
+    """A note of the runtime, with its body."""
+
+    reminder: PlacedReminder
+    body: str
+
+    @property
+    def at(self) -> int:
+        """The message that it is in."""
+        return self.reminder.message_index
 
 
 def with_messages(session: CheckedSession) -> Iterator[CheckedRequest]:
@@ -22,21 +45,94 @@ def conversation(session: CheckedSession) -> Iterator[CheckedRequest]:
     return (request for request in with_messages(session) if not request.side_call)
 
 
+def undecided(report: Reporter, request: CheckedRequest) -> Iterator[NotApplicable]:
+    """Tells that a rule about all messages cannot be decided at a request, where that is so."""
+    if not request.whole:
+        yield report.needs(WHOLE_LIST, request)
+
+
+def proven(request: CheckedRequest) -> Iterator[tuple[int, CheckedMessage]]:
+    """The messages that are new at a request and that its own record shows."""
+    return ((index, message) for index, message in request.fresh() if request.proves(index))
+
+
+def before(session: CheckedSession, request: CheckedRequest) -> CheckedRequest | None:
+    """The request before one in its lane that has a prompt."""
+    return None if request.previous is None else session.requests[request.previous]
+
+
 def same_head(session: CheckedSession, request: CheckedRequest) -> bool:
     """Whether all leading system messages are those of the request before it in its lane."""
-    if request.previous is None:
-        return False
-    before = session.requests[request.previous]
-    return request.common >= max(request.leading, before.leading)
+    earlier = before(session, request)
+    return earlier is not None and request.common >= max(request.leading, earlier.leading)
+
+
+def notes(request: CheckedRequest, start: int | None = None) -> list[Note]:
+    """The notes in the messages from `start` on (those that are new at the request unless given),
+    as far as its own record shows them, without those that a tool may have printed."""
+    first = request.common if start is None else start
+    found = []
+    for reminder in reversed(request.reminders):
+        if reminder.message_index < first:
+            break
+        if reminder.via is not Via.INLINE and request.proves(reminder.message_index):
+            found.append(Note(reminder, body_of(request, reminder)))
+    found.reverse()
+    return found
+
+
+def body_of(request: CheckedRequest, reminder: PlacedReminder) -> str:
+    """The body of a reminder."""
+    block = request.messages[reminder.message_index].blocks[reminder.block_index]
+    return block.text[reminder.start_char : reminder.end_char]
+
+
+def runtime_notes(request: CheckedRequest) -> Iterator[PlacedReminder]:
+    """The notes of a whole prompt that the prefix does not bring."""
+    return (
+        r for r in request.reminders if r.source not in _PREFIX_NOTES and r.via is not Via.INLINE
+    )
+
+
+def section_text(request: CheckedRequest, section: PlacedSection) -> str:
+    """A section as it was written: tags in it unescaped."""
+    message = request.messages[section.message_index]
+    text = message.blocks[section.block_index].text[section.start_char : section.end_char]
+    return unescape_nested(text) if message.role == "user" else text
 
 
 def text_of(message: CheckedMessage) -> str:
-    """The text of a message, its blocks joined."""
-    return (
-        message.blocks[0].text
-        if len(message.blocks) == 1
-        else "".join(block.text for block in message.blocks)
-    )
+    """The text of a message: its text blocks, joined."""
+    if len(message.blocks) == 1:
+        return message.blocks[0].text
+    return "".join(block.text for block in message.blocks if block.kind is Kind.TEXT)
+
+
+def is_tag_like(message: CheckedMessage) -> bool:
+    """Whether a user's message is one that begins and ends with a reminder's tag."""
+    text = text_of(message)
+    return text.startswith(f"{OPEN_TAG}\n") and text.rstrip("\n").endswith(f"\n{CLOSE_TAG}")
+
+
+def is_stop(message: CheckedMessage, own: list[PlacedReminder]) -> bool:
+    """Whether notes do not move up past a message (P2); `own` are its reminders."""
+    return message.sort in _STOPS or any(r.source == INCOMING_SOURCE for r in own)
+
+
+class EventTimes:
+    """When the session's log tells of some events."""
+
+    def __init__(self, session: CheckedSession, names: frozenset[str]) -> None:
+        self._at_ms = sorted(
+            e.at_ms for e in session.events if e.event in names and e.at_ms is not None
+        )
+
+    def between(self, after: CheckedRequest, until: CheckedRequest) -> bool:
+        """Whether one of them lies between the starts of two requests."""
+        low, high = after.started_at_ms, until.started_at_ms
+        first = 0 if low is None else bisect_left(self._at_ms, low)
+        last = len(self._at_ms) if high is None else bisect_right(self._at_ms, high)
+        return first < last
 
 
 def excerpt(text: str, limit: int = 80) -> str:
@@ -45,16 +141,35 @@ def excerpt(text: str, limit: int = 80) -> str:
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
-def ordinal(message: CheckedMessage) -> str:
-    """What a message is, in a word for people."""
+def common_chars(a: str, b: str) -> int:
+    """How many characters two texts begin with in common."""
+    low, high = 0, min(len(a), len(b))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if a[low:middle] == b[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def around(text: str, at: int) -> str:
+    """What stands around a place in a text, on one line."""
+    start, end = max(0, at - 30), at + 60
+    piece = " ".join(text[start:end].split())
+    return f"{'…' if start else ''}{piece}{'…' if end < len(text) else ''}"
+
+
+def called(message: CheckedMessage) -> str:
+    """What a message is, in words."""
     return {
         Sort.SYSTEM: "a leading system message",
         Sort.MCS: "a mid-conversation system message",
         Sort.WRAPPED: "a note in a tag",
-        Sort.USER: "a user message",
+        Sort.USER: "a user's message",
         Sort.REPLY: "a message from another session",
         Sort.ASSISTANT: "a message of the assistant",
         Sort.TOOL: "a tool's result",
-        Sort.GAP: "messages that the log does not show",
+        Sort.GAP: "a message that the log does not show",
         Sort.OTHER: f"a message of the role {message.role!r}",
     }[message.sort]

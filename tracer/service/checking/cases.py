@@ -9,7 +9,7 @@ from tracer.checks import CheckedMessage, CheckedRequest, CheckedSession
 from tracer.service.anatomy import SessionAnatomy
 from tracer.service.checking.layouts import NotedMessages
 from tracer.service.checking.log import BuiltContexts, Snapshots, first_starts, log_events
-from tracer.service.checking.messages import SessionMessages, StoredBlock, shared_messages
+from tracer.service.checking.messages import SessionMessages, shared_messages
 from tracer.service.logged import LoggedSections
 from tracer.service.requests import attempt_facts, is_side_call
 from tracer.store.checks import block_contents, session_facts
@@ -43,7 +43,7 @@ class _Builder:
         ids = {node[2] for node in nodes}
         self._messages = SessionMessages(
             nodes,
-            {i: StoredBlock(*found) for i, found in block_contents(connection, ids).items()},
+            block_contents(connection, ids),
             {i: stored.reading for i, stored in stored_readings(connection, ids).items()},
         )
         self._noted = NotedMessages(connection, row_id)

@@ -13,6 +13,7 @@ from tracer.checks.run import Checked, run_rules
 from tracer.errors import StoreError
 from tracer.hashing import digest
 from tracer.model.findings import Finding
+from tracer.service.cached import uncollected
 from tracer.service.checking.cases import checked_session
 from tracer.store.checks import (
     FindingRow,
@@ -41,7 +42,8 @@ def rules_version() -> str:
 
 def check_session(connection: sqlite3.Connection, row_id: int) -> Checked:
     """What all rules say of a session as it is stored now."""
-    return run_rules(checked_session(connection, row_id), all_rules())
+    with uncollected():
+        return run_rules(checked_session(connection, row_id), all_rules())
 
 
 def check_all(

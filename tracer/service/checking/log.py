@@ -14,7 +14,8 @@ from tracer.store.reading import RequestRow
 
 
 def log_events(connection: sqlite3.Connection, row_id: int, session_id: str) -> list[LogEvent]:
-    """The session's events in their order, without the section texts and context reports."""
+    """The session's events in their order, without those about one attempt, section texts and
+    context reports."""
     return [_event(row, session_id) for row in session_log(connection, row_id)]
 
 

@@ -17,13 +17,6 @@ _NOTHING = BlockReading()
 _NO_NOTE = MessageNote()
 
 
-class StoredBlock(NamedTuple):
-    """A block with its hash."""
-
-    block: Block
-    wire_hash: bytes
-
-
 class Tools(NamedTuple):
     """The tools of a prompt; `known` is false where some of them are missing."""
 
@@ -44,9 +37,10 @@ class SessionMessages:
     def __init__(
         self,
         nodes: Sequence[ChainNode],
-        blocks: Mapping[int, StoredBlock],
+        blocks: Mapping[int, tuple[Block, bytes]],
         readings: Mapping[int, BlockReading],
     ) -> None:
+        """`blocks` are texts and wire hashes, by row id."""
         self._nodes: dict[int, ChainNode] = {node[0]: node for node in nodes}
         self._blocks = blocks
         self._readings = readings
@@ -96,7 +90,7 @@ class SessionMessages:
         found = self._made.get(ids)
         if found is None:
             stored = [self._blocks[i] for i in ids]
-            first = stored[0].block
+            first = stored[0][0]
             gap = first.kind is Kind.GAP
             sort = sort_of(
                 first.role,
@@ -107,9 +101,9 @@ class SessionMessages:
             found = self._made[ids] = CheckedMessage(
                 first.role,
                 Sort.GAP if gap else sort,
-                tuple(s.block for s in stored),
+                tuple(block for block, _ in stored),
                 _NO_NOTE,
-                stored[0].wire_hash if len(stored) == 1 else b"".join(s.wire_hash for s in stored),
+                b"".join(wire_hash for _, wire_hash in stored),
                 first.span_messages if gap else 0,
             )
         return found
@@ -122,7 +116,7 @@ class SessionMessages:
             current = node_id
             while current is not None:
                 node = self._nodes[current]
-                blocks.append(self._blocks[node[2]].block)
+                blocks.append(self._blocks[node[2]][0])
                 current = node[1]
             blocks.reverse()
             tools = tuple(b for b in blocks if b.tier is Tier.TOOLS and b.kind is not Kind.GAP)

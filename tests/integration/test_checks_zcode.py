@@ -1,0 +1,52 @@
+"""Each rule of ZCode is found broken in a run that breaks it and only it, at its place; healthy
+runs give nothing."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.checks.breakers import BREAKERS
+from tests.checks.score import outcome, report_of
+from tests.checks.stories import HEALTHY
+from tests.samples import SAMPLES
+from tracer.model.findings import Level
+
+# What the samples show on purpose, or what is so by nature.
+EXPECTED = {
+    "anatomy-off": {"zcode/frozen-snapshot", "zcode/todo-cadence"},
+    "anatomy-on": {"zcode/frozen-snapshot", "zcode/todo-cadence"},
+    "windowed-long": {"zcode/frozen-snapshot"},
+}
+
+
+@pytest.mark.parametrize("rule", BREAKERS)
+def test_a_broken_rule_is_found_where_it_is_and_nothing_else(rule: str, tmp_path: Path) -> None:
+    found = outcome(BREAKERS[rule](), tmp_path)
+    assert found.at_place, found.findings
+    assert found.others == ()
+    assert all(evidence for f in found.findings for _, evidence in f.evidence)
+
+
+@pytest.mark.parametrize("name", HEALTHY)
+def test_a_healthy_run_gives_no_finding(name: str, tmp_path: Path) -> None:
+    report = report_of(HEALTHY[name]().write(tmp_path), tmp_path)
+    assert [view.finding for view in report.findings] == []
+    assert len(report.rules_run) == len(BREAKERS)
+
+
+@pytest.mark.parametrize("folder", sorted((SAMPLES / "zcode").iterdir()), ids=lambda p: p.name)
+def test_the_samples_obey_the_rules(folder: Path, tmp_path: Path) -> None:
+    report = report_of([str(folder)], tmp_path)
+    found = {v.finding.rule for v in report.findings if v.finding.level is not Level.INFO}
+    assert found == EXPECTED.get(folder.name, set())
+
+
+def test_what_a_window_hides_is_said(tmp_path: Path) -> None:
+    """A log with windows cannot decide what holds for whole lists, and says so; what it shows is
+    checked all the same."""
+    report = report_of([str(SAMPLES / "zcode" / "windowed-long")], tmp_path)
+    undecided = {view.rule: view for view in report.undecided}
+    assert "window" in undecided["zcode/tool-results-together"].needs
+    assert undecided["zcode/tool-results-together"].requests > 30
+    assert "zcode/leading-system-messages" not in undecided, "the wire body holds the head"
+    assert "snapshot" in undecided["zcode/usage-estimates"].needs
