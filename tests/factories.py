@@ -10,6 +10,7 @@ from pathlib import Path
 from tests.anatomy_factories import a_presence
 from tests.judging_fakes import JudgingFake
 from tests.listing_fakes import ListingFake
+from tests.outlines import outline_of
 from tracer.errors import NotFoundError
 from tracer.model.anatomy_views import Presence
 from tracer.model.events import Status, WindowKind
@@ -28,6 +29,7 @@ from tracer.model.views import (
     PartSize,
     ReminderView,
     RequestDetail,
+    RequestOutline,
     RequestSummary,
     SectionView,
     SessionSummary,
@@ -200,7 +202,8 @@ def a_timeline(
     its session."""
     made = tuple(a_column(seq) for seq in range(1, requests + 1)) if columns is None else columns
     session = a_session(requests=[c.request for c in made], **changes)  # type: ignore[arg-type]
-    return Timeline(session, tuple(made), turns_of(made), tuple(events))
+    outline = tuple(map(outline_of, made))
+    return Timeline(session, tuple(made), turns_of(made), tuple(events), outline=outline)
 
 
 def a_block(index: int = 0, **changes: object) -> BlockView:
@@ -427,6 +430,10 @@ class FakeService(ListingFake, JudgingFake):
         """The requests of a session."""
         return tuple(c.request for c in self.timeline(session_id).columns)
 
+    def outline(self, session_id: str) -> Sequence[RequestOutline]:
+        """The requests of a session in short."""
+        return self.timeline(session_id).outline
+
     def timeline(self, session_id: str) -> Timeline:
         """The timeline of a session."""
         if session_id not in self.timelines:
@@ -442,7 +449,7 @@ class FakeService(ListingFake, JudgingFake):
         own = self.around.get(session_id)
         requests = self.requests(session_id)
         return own or Surroundings(
-            clocks=cache_clocks(requests, requests[first_seq - 1 : last_seq])
+            clocks=cache_clocks(requests[first_seq - 1 : last_seq], {r.key: r for r in requests})
         )
 
     def request(

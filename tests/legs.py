@@ -1,10 +1,11 @@
-"""Legs of a tree of nodes: each node one, or plain nodes that follow each other put together."""
+"""Legs and trees of nodes: each node a leg, or plain nodes that follow each other put together."""
 
 from collections.abc import Collection, Mapping, Sequence
 
 from tracer.anatomy.messages import BlockReading
 from tracer.assemble.chains import ChainNode, Leg
 from tracer.assemble.marked import PLAIN_ROLES
+from tracer.assemble.trees import PromptTree, Run, TreeRows
 from tracer.model.prompt import Part
 
 
@@ -61,3 +62,48 @@ def put_together(legs: Sequence[Leg], ends: Collection[int]) -> list[Leg]:
         else:
             out.append(leg)
     return out
+
+
+def ends_of(
+    nodes: Sequence[ChainNode], readings: Mapping[int, BlockReading] | None = None
+) -> set[int]:
+    """The nodes after which a leg ends: where prompts end or part, before a node that tells
+    something, and inside the message of such a one. Node ids count from 1."""
+    told = {node.id for node in nodes if not is_plain(node, readings or {})}
+    children: dict[int | None, list[int]] = {}
+    for node in nodes:
+        children.setdefault(node.parent_id, []).append(node.id)
+    ends = set(told)
+    for node in nodes:
+        after = children.get(node.id, [])
+        if after != [node.id + 1] or after[0] in told:
+            ends.add(node.id)
+        above = node
+        while node.id in told and above.block_index and above.parent_id:
+            above = nodes[above.parent_id - 1]
+            ends.add(above.id)
+    return ends
+
+
+def tree_of(
+    nodes: Sequence[ChainNode], readings: Mapping[int, BlockReading] | None = None
+) -> PromptTree:
+    """The tree of nodes whose ids count from 1."""
+    runs: list[Run] = []
+    for node in nodes:
+        if runs and runs[-1].last == node.parent_id == node.id - 1:
+            runs[-1] = runs[-1]._replace(last=node.id)
+        else:
+            runs.append(Run(node.id, node.id, node.parent_id))
+    single = one_by_one(nodes, readings)
+    ends = ends_of(nodes, readings) | {run.last for run in runs}
+    return PromptTree(
+        TreeRows(
+            runs,
+            put_together(single, ends),
+            "".join(leg.plain or "u" for leg in single),
+            [-1 - leg.tokens if leg.uncounted else leg.tokens for leg in single],
+            [leg.cum_chars for leg in single],
+        ),
+        readings,
+    )

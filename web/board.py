@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from tracer.errors import NotFoundError
 from tracer.model.anatomy_views import Presence
 from tracer.model.surroundings import Surroundings
-from tracer.model.views import RequestSummary, SessionSummary, Timeline, TimelineEvent
+from tracer.model.views import SessionSummary, Timeline, TimelineEvent
 from web.layout.axis import AXES, Axis, make_axis
 from web.layout.lanes import Switch, all_lanes, switches
 from web.layout.overview import Jump, Overview, overview
@@ -140,7 +140,7 @@ def make_board(
         scale=state.scale,
     )
     matrix = _presence(timeline, presence, axis, state, drawn)
-    strip = overview(timeline.columns, window, selected)
+    strip = overview(timeline.outline, window, selected)
     session = timeline.session
     parent = session.parent_session_id
     return Board(
@@ -179,9 +179,9 @@ def _position(timeline: Timeline, key: str) -> int | None:
     """The selected column, counted from 1."""
     if not key:
         return None
-    for number, column in enumerate(timeline.columns, 1):
-        if column.request.key == key:
-            return number
+    for request in timeline.outline:
+        if request.key == key:
+            return request.seq
     raise NotFoundError(f"Session {timeline.session.session_id} has no request {key}.")
 
 
@@ -273,8 +273,8 @@ def _presence(
     """The presence matrix under the timeline, on the same columns."""
     if not axis.slots:
         return None
-    keys = {column.request.seq: column.request.key for column in timeline.columns}
-    side = {column.request.lane for column in timeline.columns if column.request.side_call}
+    keys = {request.seq: request.key for request in timeline.outline}
+    side = {request.lane for request in timeline.outline if request.side_call}
 
     def address(group: str, hap: Hap, name: str) -> str:
         key = keys.get(hap.seq, hap.run.first_key)
@@ -302,12 +302,11 @@ def _fold(state: SessionState, name: str) -> Move:
 
 def _events(timeline: Timeline, state: SessionState, window: Window) -> tuple[EventRow, ...]:
     """The events between the first and the last request of the window, the last ones of many."""
-    columns = timeline.columns[window.first - 1 : window.last] if window.total else ()
-    first, last = (columns[0].request.seq, columns[-1].request.seq) if columns else (0, 0)
+    first, last = window.first, window.last
     shown = [event for event in timeline.events if first <= event.after_seq + 1 <= last + 1]
-    by_seq: dict[int, RequestSummary] = {c.request.seq: c.request for c in timeline.columns}
+    keys = {request.seq: request.key for request in timeline.outline}
     rows = []
     for event in shown[-MOST_EVENTS:]:
-        near = by_seq.get(event.after_seq + 1) or by_seq.get(event.after_seq)
-        rows.append(EventRow(event, state.selecting(near.key).page if near else ""))
+        near = keys.get(event.after_seq + 1) or keys.get(event.after_seq)
+        rows.append(EventRow(event, state.selecting(near).page if near else ""))
     return tuple(rows)

@@ -7,7 +7,7 @@ the file shows as well. It holds no script; nothing in it asks the network for a
 import hashlib
 import re
 from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import unescape
 from typing import ClassVar
@@ -135,7 +135,7 @@ def _head(title: str, kind: str, now_ms: int, note: str) -> Iterator[str]:
 
 
 def _session_target(
-    session_id: str, requests: tuple[RequestSummary, ...]
+    session_id: str, requests: Sequence[RequestSummary]
 ) -> Callable[[str], str | None]:
     """Where links to the session's requests lead in its file."""
     seqs = {request.key: request.seq for request in requests}

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tracer.model.views import RequestSummary, SessionSummary
+from tracer.model.views import RequestOutline, SessionSummary
 from tracer.service import Service
 from web.filters import one_line
 from web.layout.presence import row_events
@@ -41,7 +41,7 @@ def make_walk(
     service: Service, state: SessionState, session: SessionSummary, seq: int
 ) -> tuple[Pair, ...]:
     """The walks from a request, or with `seq` 0 from before the first one."""
-    requests = service.requests(state.session_id)
+    requests = service.outline(state.session_id)
     window = choose(session.requests, state.first, state.last, seq or None)
 
     def step(target: int | None) -> Step | None:
@@ -49,7 +49,7 @@ def make_walk(
             return None
         return _step(state, window, requests[target - 1])
 
-    misses = [r.seq for r in requests if r.verdict is not None and r.verdict.is_miss]
+    misses = [request.seq for request in requests if request.is_miss]
     pairs = [
         Pair("request", "previous", "k", step(seq - 1), "next", "j", step(seq + 1)),
         _pair("turn", "t", _turn_starts(requests), seq, step),
@@ -85,7 +85,7 @@ def _around(places: Sequence[int], seq: int) -> tuple[int | None, int | None]:
     return (before[-1] if before else None), next((p for p in places if p > seq), None)
 
 
-def _turn_starts(requests: Sequence[RequestSummary]) -> list[int]:
+def _turn_starts(requests: Sequence[RequestOutline]) -> list[int]:
     starts: list[int] = []
     turn = ""
     for request in requests:
@@ -95,7 +95,7 @@ def _turn_starts(requests: Sequence[RequestSummary]) -> list[int]:
     return starts
 
 
-def _step(state: SessionState, window: Window, request: RequestSummary) -> Step:
+def _step(state: SessionState, window: Window, request: RequestOutline) -> Step:
     target = state.selecting(request.key)
     if window.holds(request.seq):
         target = target.showing(window) if window.pinned else target

@@ -19,10 +19,11 @@ from tracer.model.anatomy_views import Presence
 from tracer.model.prompt import Prompt
 from tracer.model.views import RequestSummary
 from tracer.service import Service
+from tracer.service.contents import Contents
 from tracer.service.loading import load_prompt
 from tracer.service.requests import SessionData, load_session
 from tracer.store.connect import open_reader, open_writer
-from tracer.store.reading import RequestRow
+from tracer.store.reading import RequestLine
 
 NAMES = sorted(path.parent.name for path in SAMPLES.glob("*/expected.json"))
 SIDES = ("with the log", "without it")
@@ -143,10 +144,11 @@ def test_a_session_read_at_once_is_its_prompts_read_one_by_one(name: str, databa
     with closing(open_reader(db)) as connection:
         ids = connection.execute("SELECT id, session_id FROM sessions").fetchall()
         for row_id, session_id in ids:
-            data = load_session(connection, row_id, prompts=True)
+            data = load_session(connection, row_id)
+            anatomies = Contents(connection, row_id, data).anatomies
             alone = {}
             for seq, prompt, found in prompts(connection, data):
-                whole = data.anatomies[seq - 1]
+                whole = anatomies[seq - 1]
                 assert whole is not None
                 assert whole.sections == found.sections
                 assert whole.reminders == found.reminders
@@ -205,7 +207,7 @@ def cells_alone(data: SessionData, alone: dict[int, Groups]) -> Cells:
     return cells
 
 
-def proven(request: Request, row: RequestRow, group: str) -> Request:
+def proven(request: Request, row: RequestLine, group: str) -> Request:
     """What the record of a request proves: its tools, and the rest from a message on."""
     if group == "tool":
         return request

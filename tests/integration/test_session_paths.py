@@ -9,11 +9,13 @@ import pytest
 
 from tests.helpers import SAMPLES, ingest
 from tests.legs import one_by_one
-from tracer.assemble.chains import ChainNode, PathWalker, path_sums, unlink
+from tracer.anatomy.mcs import verdict
+from tracer.assemble.chains import ChainNode, path_sums, unlink
+from tracer.assemble.trees import PromptTree
 from tracer.store import session_paths
 from tracer.store.prompts import session_nodes
 from tracer.store.readings import stored_readings
-from tracer.store.session_paths import session_legs
+from tracer.store.session_paths import session_tree
 
 
 @pytest.fixture(scope="module")
@@ -44,25 +46,35 @@ def test_legs_say_what_nodes_say(db: Path, span: int, monkeypatch: pytest.Monkey
     seen = several = 0
     with closing(sqlite3.connect(db)) as connection:
         for row_id, tips in sessions(connection):
-            nodes, legs = session_nodes(connection, row_id), session_legs(connection, row_id)
-            stored = stored_readings(connection, {node[2] for node in nodes})
+            nodes = [ChainNode(*row) for row in session_nodes(connection, row_id)]
+            stored = stored_readings(connection, {node.block_id for node in nodes})
             readings = {block: found.reading for block, found in stored.items()}
             plugins = {block for block, found in stored.items() if found.plugins}
-            slow = path_sums(
-                one_by_one([ChainNode(*n) for n in nodes], readings), readings, plugins
-            )
-            fast = path_sums(legs, readings, plugins)
-            one, other = PathWalker(slow), PathWalker(fast)
-            for tip in tips:
-                here, there = fast[tip], slow[tip]
-                assert here.blocks == there.blocks and here.chars == there.chars
-                assert here.tokens == there.tokens and here.roles == there.roles
-                assert (here.depth, here.total_tokens) == (there.depth, there.total_tokens)
-                assert (here.uncounted, here.whole) == (there.uncounted, there.whole)
-                assert (here.head, here.stand) == (there.head, there.stand)
-                assert unlink(here.marks) == unlink(there.marks)
-                assert unlink(here.tools) == unlink(there.tools)
-                assert other.step(tip) == one.step(tip)
+            sums = path_sums(one_by_one(nodes, readings), readings, plugins)
+            tree = PromptTree(session_tree(connection, row_id), readings, plugins)
+            parents = {node.id: node.parent_id for node in nodes}
+            before: set[int] = set()
+            for number, tip in enumerate(tips):
+                one, sizes, told = sums[tip], tree.sizes(tip), tree.told(tip)
+                assert (sizes.blocks, sizes.chars) == (one.blocks, one.chars)
+                assert (sizes.tokens, sizes.roles) == (one.tokens, one.roles)
+                assert (sizes.depth, sizes.total_tokens) == (one.depth, one.total_tokens)
+                assert (tree.uncounted(tip), told.whole) == (one.uncounted, one.whole)
+                assert (told.head, verdict(told.stand)) == (one.head, verdict(one.stand))
+                assert unlink(told.marks) == unlink(one.marks)
+                assert unlink(told.tools) == unlink(one.tools)
+                path = set(path_to(tip, parents))
+                if number:
+                    shared = tree.shared(tip, tips[number - 1])
+                    assert shared == max(path & before, default=None)
+                before = path
             seen += len(nodes)
-            several += len(nodes) - len(legs)
+            several += len(nodes) - len(tree.legs)
     assert several > seen / 5
+
+
+def path_to(tip: int | None, parents: dict[int, int | None]) -> Iterator[int]:
+    """The nodes of a prompt, last first."""
+    while tip is not None:
+        yield tip
+        tip = parents[tip]

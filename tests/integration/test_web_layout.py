@@ -152,8 +152,7 @@ def test_coordinates_are_short() -> None:
 
 
 def test_the_overview_is_a_few_paths_however_long_the_session() -> None:
-    columns = a_timeline(2500).columns
-    strip = overview(columns, Window(2341, 2500, 2500, False), 2400)
+    strip = overview(a_timeline(2500).outline, Window(2341, 2500, 2500, False), 2400)
     assert strip.merged == 5 and strip.read.count("M") == 500
     assert strip.window_x == pytest.approx(93.6) and strip.window_width == pytest.approx(6.4)
     assert len(strip.jumps) == 40 and strip.jumps[0].window.first == 1

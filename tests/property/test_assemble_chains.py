@@ -1,18 +1,19 @@
 """Sums and walks over any tree of prompts, against lists of the whole paths."""
 
+from itertools import pairwise
 from typing import NamedTuple
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.legs import one_by_one, put_together
+from tests.legs import ends_of, one_by_one, put_together, tree_of
+from tracer.anatomy.mcs import verdict
 from tracer.anatomy.messages import BlockReading
 from tracer.anatomy.reminders import ReminderSpan
 from tracer.assemble.attempts import AttemptFacts, group_attempts
 from tracer.assemble.chains import (
     PARTS,
     ChainNode,
-    PathWalker,
     path_sums,
     unlink,
 )
@@ -70,7 +71,6 @@ def test_sums_are_those_of_the_whole_path(tree: Tree) -> None:
         whole = tree.path(tip)
         tokens = [tree.own[n.id][1] if n.bpe_tokens is None else n.bpe_tokens for n in whole]
         assert sums.depth == len(whole)
-        assert sums.parent_id == whole[-1].parent_id
         for i, part in enumerate(PARTS):
             own = [i for i, node in enumerate(whole) if node.part == part]
             assert sums.blocks[i] == len(own)
@@ -132,15 +132,7 @@ def test_plain_messages_can_be_put_together(
     nodes, readings = talk
     legs = one_by_one(nodes, readings)
     plain = {leg.id for leg in legs if leg.plain}
-    children: dict[int | None, list[int]] = {}
-    for leg in legs:
-        children.setdefault(leg.parent_id, []).append(leg.id)
-    ends = tips | {i for i in plain if len(on := children.get(i, [])) != 1 or on[0] not in plain}
-    for node in nodes:  # the blocks before one that tells something, in its message
-        above = node
-        while node.id not in plain and above.block_index and above.parent_id:
-            above = nodes[above.parent_id - 1]
-            ends.add(above.id)
+    ends = tips | ends_of(nodes, readings)
     slow, fast = path_sums(legs, readings), path_sums(put_together(legs, ends), readings)
     assert fast.keys() == {leg.id for leg in legs if leg.id in ends or leg.id not in plain}
     for id_, here in fast.items():
@@ -154,15 +146,44 @@ def test_plain_messages_can_be_put_together(
         )  # fmt: skip
 
 
-@given(trees(), st.lists(st.integers(0, 1_000), max_size=12))
-def test_the_walker_shares_what_two_whole_paths_share(tree: Tree, steps: list[int]) -> None:
-    walker = PathWalker(path_sums(one_by_one(tree.nodes)))
-    before: list[ChainNode] = []
-    for step in steps:
-        now = tree.path(step % len(tree.nodes) + 1)
-        common = [a for a, b in zip(before, now, strict=False) if a is b]
-        assert walker.step(now[-1].id) == (common[-1].id if common else None)
-        before = now
+@given(talks())
+def test_a_prompt_says_what_its_leg_says(
+    talk: tuple[list[ChainNode], dict[int, BlockReading]],
+) -> None:
+    nodes, readings = talk
+    tree = tree_of(nodes, readings)
+    for node, sums in path_sums(one_by_one(nodes, readings), readings).items():
+        told = tree.told(node)
+        assert unlink(told.marks) == unlink(sums.marks)
+        assert verdict(told.stand) == verdict(sums.stand)
+
+
+@given(trees())
+def test_any_prompt_of_a_tree_has_its_sizes(tree: Tree) -> None:
+    quick = tree_of(tree.nodes)
+    for node, sums in path_sums(one_by_one(tree.nodes)).items():
+        sizes = quick.sizes(node)
+        assert (sizes.blocks, sizes.chars, sizes.tokens) == (sums.blocks, sums.chars, sums.tokens)
+        assert (sizes.roles, sizes.has_gap) == (sums.roles, sums.has_gap)
+        assert (sizes.depth, sizes.total_tokens, sizes.uncounted) == (
+            sums.depth, sums.total_tokens, sums.uncounted,
+        )  # fmt: skip
+        assert quick.depth(node) == sums.depth
+        assert quick.total_tokens(node) == sums.total_tokens
+        assert quick.uncounted(node) == sums.uncounted
+        told = quick.told(node)
+        assert (told.whole, told.head, unlink(told.tools)) == (
+            sums.whole, sums.head, unlink(sums.tools),
+        )  # fmt: skip
+
+
+@given(trees(), st.lists(st.integers(0, 1_000), min_size=2, max_size=12))
+def test_two_prompts_share_what_their_whole_paths_share(tree: Tree, steps: list[int]) -> None:
+    quick = tree_of(tree.nodes)
+    for one, other in pairwise(step % len(tree.nodes) + 1 for step in steps):
+        both = zip(tree.path(one), tree.path(other), strict=False)
+        common = [a.id for a, b in both if a is b]
+        assert quick.shared(one, other) == (common[-1] if common else None)
 
 
 @given(

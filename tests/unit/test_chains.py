@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from tests.legs import one_by_one, put_together
+from tests.legs import one_by_one, put_together, tree_of
 from tracer.anatomy.mcs import McsState, McsVerdict, verdict
 from tracer.anatomy.messages import BlockReading, Sort
 from tracer.anatomy.reminders import ReminderSpan
@@ -11,7 +11,6 @@ from tracer.assemble.chains import (
     PARTS,
     ChainNode,
     Link,
-    PathWalker,
     Sums,
     path_sums,
     unlink,
@@ -71,7 +70,7 @@ def test_a_path_is_summed_per_part() -> None:
     assert per_part(sums.tokens) == {Part.TOOLS: 100, Part.SYSTEM: 50, Part.HISTORY: 15}
     assert per_part(sums.blocks) == {Part.TOOLS: 1, Part.SYSTEM: 1, Part.HISTORY: 2}
     assert per_part(sums.chars) == {Part.TOOLS: 30, Part.SYSTEM: 30, Part.HISTORY: 60}
-    assert (sums.depth, sums.total_tokens, sums.parent_id) == (4, 165, 3)
+    assert (sums.depth, sums.total_tokens) == (4, 165)
 
 
 def test_two_prompts_that_part_do_not_mix() -> None:
@@ -182,14 +181,6 @@ def test_lists_share_their_beginning() -> None:
     assert sums[8].marks is not None and sums[8].marks.before is sums[6].marks
 
 
-def test_the_walker_finds_the_deepest_shared_node() -> None:
-    #   1 - 2 - 3 - 4     and 2 - 5, and 6 on its own
-    tree = (Made(1), Made(2, 1), Made(3, 2), Made(4, 3), Made(5, 2), Made(6))
-    walker = PathWalker(sums_of(*tree))
-    steps = [(4, None), (4, 4), (5, 2), (3, 2), (4, 3), (6, None), (2, None), (1, 1)]
-    assert [(node, walker.step(node)) for node, _ in steps] == steps
-
-
 def test_a_leg_of_several_blocks_sums_up_as_its_blocks_do() -> None:
     made = (
         Made(1, None, Part.SYSTEM, 0, role="system"),
@@ -209,3 +200,15 @@ def test_a_leg_of_several_blocks_sums_up_as_its_blocks_do() -> None:
     assert (fast.depth, fast.total_tokens, fast.uncounted) == (5, 49, 1)
     assert (fast.blocks, fast.chars, fast.tokens) == (slow.blocks, slow.chars, slow.tokens)
     assert (fast.before, fast.stand) == (slow.before, slow.stand)
+
+
+def test_the_last_node_that_two_prompts_share() -> None:
+    #   1 - 2 - 3 - 4     and 2 - 5, and 6 on its own
+    made = (Made(1), Made(2, 1), Made(3, 2), Made(4, 3), Made(5, 2), Made(6))
+    tree = tree_of(nodes_of(*made))
+    pairs = [(4, 4, 4), (5, 4, 2), (3, 5, 2), (4, 3, 3), (6, 4, None), (2, 6, None), (1, 2, 1)]
+    assert [(a, b, tree.shared(a, b)) for a, b, _ in pairs] == pairs
+
+
+def test_nothing_has_no_size() -> None:
+    assert tree_of(nodes_of(Made(1))).sizes(None) is EMPTY

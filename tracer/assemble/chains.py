@@ -19,6 +19,7 @@ from tracer.model.prompt import Part
 PARTS = tuple(Part)
 _PART_AT: dict[str, int] = {part.value: i for i, part in enumerate(PARTS)}
 _N = len(PARTS)
+_GAP = PARTS.index(Part.GAP)
 T = TypeVar("T")
 
 
@@ -79,73 +80,54 @@ class Leg(NamedTuple):
     plain: str = ""
 
 
-class Sums:
+class Sizes:
     """Over a path: blocks, chars and tokens per part (in the order of PARTS), messages per role,
-    blocks that are not counted, the tools (block row ids, that of a gap for unknown ones included),
-    and the messages that say something.
+    and blocks that are not counted. Tokens are BPE counts, or the agent's estimate for a block that
+    is not counted."""
 
-    Tokens are BPE counts, or the agent's estimate for a block that is not counted. `whole` is false
-    where a message is unknown. `head` is the node that ends the leading system messages (0: there
-    is none; GAP_AT_HEAD: the beginning is unknown); `stand` is where the fold over the messages is,
-    `before` where it was before the message to which the node belongs.
-    """
-
-    __slots__ = (
-        "_cum_chars",
-        "_roles",
-        "_values",
-        "before",
-        "depth",
-        "head",
-        "marks",
-        "marks_before",
-        "parent_id",
-        "stand",
-        "tools",
-        "total_tokens",
-        "uncounted",
-        "whole",
-    )
+    __slots__ = ("_roles", "_values", "cum_chars", "depth", "total_tokens", "uncounted")
 
     def __init__(self, depth: int, values: list[int], roles: Sequence[str]) -> None:
         self.depth = depth
         self.total_tokens = 0
         self.uncounted = 0
-        self.tools: Link[int] | None = None
-        self.marks: Link[MarkedMessage] | None = None
-        self.marks_before: Link[MarkedMessage] | None = None
-        self.stand = self.before = START
-        self.head = 0
-        self.whole = True
-        self.parent_id: int | None = None
+        self.cum_chars = 0
         self._values = values
         self._roles = roles
-        self._cum_chars = 0
 
-    def below(self, leg: Leg) -> "Sums":
-        """The sums of a leg that goes on from these, but for its message."""
-        parent_id, part, depth, cum_chars, tokens, uncounted = leg[1], leg[5], *leg[7:11]
-        values = self._values.copy()
-        at = _PART_AT[part]
-        values[at] += depth - self.depth
-        values[at + _N] += cum_chars - self._cum_chars
+    def add(self, leg: Leg, above: "Sizes", begun: Mapping[str, int]) -> None:
+        """Add a leg to these sizes, which are a copy of those above it; `begun` counts the messages
+        that begin in it, by role."""
+        part, depth, cum_chars, tokens, uncounted = leg[5], *leg[7:11]
+        values, at = self._values, _PART_AT[part]
+        values[at] += depth - above.depth
+        values[at + _N] += cum_chars - above.cum_chars
         values[at + 2 * _N] += tokens
-        here = Sums(depth, values, self._roles)
-        here.total_tokens = self.total_tokens + tokens
-        here.uncounted = self.uncounted + uncounted
-        here.tools = self.tools
-        here.marks = self.marks
-        here.stand = self.stand
-        here.head = self.head
-        here.whole = self.whole
-        here.parent_id = parent_id
-        here._cum_chars = cum_chars
+        self.total_tokens = above.total_tokens + tokens
+        self.uncounted = above.uncounted + uncounted
+        self.cum_chars = cum_chars
+        for role, count in begun.items():
+            values[3 * _N + self._roles.index(role)] += count
+
+    def emptied(self) -> "Sizes":
+        """The sizes of the empty prompt of the same session."""
+        return Sizes(0, [0] * len(self._values), self._roles)
+
+    def below(self, leg: Leg) -> "Sizes":
+        """The sizes of a plain leg that goes on from these."""
+        here = Sizes(leg[7], self._values.copy(), self._roles)
+        here.add(leg, self, messages_begun(leg[11]))
         return here
 
     @property
     def blocks(self) -> list[int]:
         """Blocks per part."""
         return self._values[:_N]
+
+    @property
+    def has_gap(self) -> bool:
+        """True where some of the prompt is unknown."""
+        return self._values[_GAP] > 0
 
     @property
     def chars(self) -> list[int]:
@@ -164,7 +146,38 @@ class Sums:
         return {role: count for role, count in counts if count}
 
 
-EMPTY = Sums(0, [0] * (3 * _N), ())
+EMPTY = Sizes(0, [0] * (3 * _N), ())
+
+
+class Sums(Sizes):
+    """Beside the sizes of a path its tools (block row ids, that of a gap for unknown ones
+    included), and the messages that say something.
+
+    `whole` is false where a message is unknown. `head` is the node that ends the leading system
+    messages (0: there is none; GAP_AT_HEAD: the beginning is unknown); `stand` is where the fold
+    over the messages is, `before` where it was before the message to which the node belongs.
+    """
+
+    __slots__ = ("before", "head", "marks", "marks_before", "stand", "tools", "whole")
+
+    def __init__(self, depth: int, values: list[int], roles: Sequence[str]) -> None:
+        super().__init__(depth, values, roles)
+        self.tools: Link[int] | None = None
+        self.marks: Link[MarkedMessage] | None = None
+        self.marks_before: Link[MarkedMessage] | None = None
+        self.stand = self.before = START
+        self.head = 0
+        self.whole = True
+
+    def copy(self, depth: int) -> "Sums":
+        """The same at another depth, to be added to."""
+        here = Sums(depth, self._values.copy(), self._roles)
+        here.tools = self.tools
+        here.marks = self.marks
+        here.stand = self.stand
+        here.head = self.head
+        here.whole = self.whole
+        return here
 
 
 def path_sums(
@@ -179,27 +192,26 @@ def path_sums(
 
     One list copy a leg; the lists of tools and marks share their beginnings.
     """
-    begun = {key: _begun(*key) for key in dict.fromkeys((leg[11], leg[4], leg[6]) for leg in legs)}
-    roles = {
-        role: at for at, role in enumerate(dict.fromkeys(r for b in begun.values() for r in b))
-    }
+    roles: dict[str, None] = {}
+    for plain, inside, role in dict.fromkeys((leg[11], leg[4], leg[6]) for leg in legs):
+        roles |= dict.fromkeys(messages_begun(plain, inside, role))
+    roles |= dict.fromkeys(PLAIN_ROLES)
     root = Sums(0, [0] * (3 * _N + len(roles)), tuple(roles))
     sums: dict[int, Sums] = {}
     fold = MessageFold(legs, readings or {}, plugins)
     for leg in legs:
-        parent_id, block_id, index, inside, part, role, plain = *leg[1:7], leg[11]
+        parent_id, block_id, index, inside, part, role, depth = leg[1:8]
         above = root if parent_id is None else sums[parent_id]
-        here = sums[leg[0]] = above.below(leg)
+        here = sums[leg[0]] = above.copy(depth)
+        here.add(leg, above, {} if index is None else messages_begun(leg[11], inside, role))
         if index is not None:
-            for name, count in begun[plain, inside, role].items():
-                here._values[3 * _N + roles[name]] += count
             _add_messages(fold, leg, above, here)
         if part == "tools" or (index is None and part == "gap"):
             here.tools = Link(block_id, above.tools)
     return sums
 
 
-def _begun(plain: str, block_index: int, role: str) -> dict[str, int]:
+def messages_begun(plain: str, block_index: int = 0, role: str = "") -> dict[str, int]:
     """How many messages of each role begin in a leg."""
     if plain:
         counts = {name: plain.count(letter) for name, letter in PLAIN_ROLES.items()}
@@ -229,29 +241,3 @@ def _add_messages(fold: MessageFold, leg: Leg, above: Sums, here: Sums) -> None:
         here.whole = False
         if before is START:
             here.head = GAP_AT_HEAD
-
-
-class PathWalker:
-    """Common prefixes of consecutive prompts: the work is what is new, not the prompt's length."""
-
-    def __init__(self, sums: dict[int, Sums]) -> None:
-        self._sums = sums
-        self._path: list[int] = []
-        self._on_path: dict[int, int] = {}
-
-    def step(self, node_id: int) -> int | None:
-        """The deepest node that this prompt shares with the one of the step before; None where
-        they share nothing."""
-        fresh = []
-        current: int | None = node_id
-        while current is not None and current not in self._on_path:
-            fresh.append(current)
-            current = self._sums[current].parent_id
-        keep = self._on_path[current] + 1 if current is not None else 0
-        for gone in self._path[keep:]:
-            del self._on_path[gone]
-        del self._path[keep:]
-        for node in reversed(fresh):
-            self._on_path[node] = len(self._path)
-            self._path.append(node)
-        return current

@@ -5,6 +5,7 @@ as the end of one, and starts again from where the fold stood before the message
 messages are plain: what follows from a run of them is remembered, and costs one look.
 """
 
+import re
 from collections.abc import Container, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -17,7 +18,18 @@ PLAIN_ROLES = {"user": "u", "assistant": "a", "tool": "t"}
 (of the model, whatever they say), and which are no later block of a user's message, as that is read
 as a whole."""
 _NOTHING = BlockReading()
+_GOES_ON = re.compile("[A-Z]+")
 _PLAIN_SORTS = {letter: sort_of(role, (_NOTHING,)) for role, letter in PLAIN_ROLES.items()}
+
+
+def _weighty(letters: str) -> str:
+    """The messages of a run of plain blocks that the fold depends on: the first one, which may give
+    evidence, and those from the last stop before the last one on. Behind the first one nothing
+    waits, and a stop forgets what came before it."""
+    messages = letters[0] + _GOES_ON.sub("", letters[1:])
+    last = len(messages) - 1
+    stop = max(messages.rfind("a", 1, last), messages.rfind("t", 1, last))
+    return messages if stop < 0 else messages[0] + messages[stop:]
 
 
 class MarkedMessage(NamedTuple):
@@ -54,15 +66,14 @@ class MessageFold:
     def after_plain(self, letters: str, before: Stand) -> tuple[Stand, Stand]:
         """Where the fold stands before the last message of a run of plain blocks, and behind it;
         `letters` as in a leg, `before` is where it stood before the first message."""
-        key = (id(before), letters)
+        key = (id(before), _weighty(letters))
         found = self._runs.get(key)
         if found is None:
             behind = before
-            for at, letter in enumerate(letters):
-                if not at or letter.islower():
-                    before = behind
-                    reading = MessageReading(_PLAIN_SORTS[letter.lower()])
-                    behind = self._one(step(before, reading, 0))
+            for letter in key[1]:
+                before = behind
+                reading = MessageReading(_PLAIN_SORTS[letter.lower()])
+                behind = self._one(step(before, reading, 0))
             found = self._runs[key] = before, behind
         return found
 

@@ -3,6 +3,7 @@
 Times are UTC epoch milliseconds, sizes have their unit in their names. None means unknown.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from tracer.model.events import Status, WindowKind
 from tracer.model.prompt import Kind, Marker, Part, Tier
 from tracer.model.source import SourceRef
 from tracer.model.usage import Usage
-from tracer.model.verdict import VerdictBrief
+from tracer.model.verdict import Result, VerdictBrief
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +175,34 @@ class TimelineColumn:
     changed_prefix: bool
 
 
+class RequestOutline(NamedTuple):
+    """What the whole of a session shows of one request; names as in RequestSummary. `markers` is
+    how many cache breakpoints it has; `result` and `baseline_key` are those of its verdict, empty
+    without one; `prompt_tokens` is 0 where the log proves no prompt."""
+
+    seq: int
+    key: str
+    lane: str
+    side_call: bool
+    turn_id: str
+    turn_number: int | None
+    attempt: int
+    status: str
+    started_at_ms: int | None
+    input_tokens: int | None
+    cache_read_tokens: int | None
+    cache_write_tokens: int | None
+    prompt_tokens: int
+    markers: int
+    result: str
+    baseline_key: str
+
+    @property
+    def is_miss(self) -> bool:
+        """True for a miss, whole or in part."""
+        return self.result in (Result.PARTIAL, Result.MISS)
+
+
 @dataclass(frozen=True, slots=True)
 class TurnSpan:
     """A turn: requests `first_seq` to `last_seq` (both included)."""
@@ -199,14 +228,16 @@ class TimelineEvent:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """A whole session, a column a request, by start time."""
+    """A whole session, a column a request, by start time. Columns are made when they are asked for:
+    what is to be shown of all requests is in the `outline`."""
 
     session: SessionSummary
-    columns: tuple[TimelineColumn, ...]
+    columns: Sequence[TimelineColumn]
     turns: tuple[TurnSpan, ...]
     events: tuple[TimelineEvent, ...]
     children: tuple[SessionSummary, ...] = ()
     uncounted_blocks: int = 0
+    outline: Sequence[RequestOutline] = ()
 
 
 @dataclass(frozen=True, slots=True)

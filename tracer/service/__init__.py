@@ -35,6 +35,7 @@ from tracer.model.views import (
     IngestResult,
     Progress,
     RequestDetail,
+    RequestOutline,
     RequestSummary,
     SessionPage,
     SessionSummary,
@@ -246,11 +247,17 @@ class Service(ChecksOfService, SearchOfService):
         with self._read() as connection:
             return tuple(keys_like(connection, prefix))
 
-    def requests(self, session_id: str) -> tuple[RequestSummary, ...]:
+    def requests(self, session_id: str) -> Sequence[RequestSummary]:
         """All requests of a session by start time. Raises NotFoundError."""
         with self._read() as connection:
             row_id = _session_row(connection, session_id)
-            return self._loaded(connection, row_id, session_id).requests
+            return self._loaded(connection, row_id, session_id).requests(connection)
+
+    def outline(self, session_id: str) -> Sequence[RequestOutline]:
+        """All requests of a session in short, by start time. Raises NotFoundError."""
+        with self._read() as connection:
+            row_id = _session_row(connection, session_id)
+            return self._loaded(connection, row_id, session_id).outline(connection)
 
     def timeline(self, session_id: str) -> Timeline:
         """A session's timeline. Raises NotFoundError."""
@@ -263,15 +270,16 @@ class Service(ChecksOfService, SearchOfService):
         by lane. Raises NotFoundError."""
         with self._read() as connection:
             row_id = _session_row(connection, session_id)
-            return self._loaded(connection, row_id, session_id).presence
+            return self._loaded(connection, row_id, session_id).presence(connection)
 
     def surroundings(self, session_id: str, first_seq: int, last_seq: int) -> Surroundings:
         """What stands around some requests of a session: the age of their cache, the tool calls of
         their responses, the sessions of subagents. Raises NotFoundError."""
         with self._read() as connection:
             row_id = _session_row(connection, session_id)
-            requests = self._loaded(connection, row_id, session_id).requests
-            asked = (row_id, session_id, requests, first_seq, last_seq)
+            loaded = self._loaded(connection, row_id, session_id)
+            requests = loaded.requests(connection)
+            asked = (row_id, session_id, requests, loaded.data.seqs, first_seq, last_seq)
             return self._surroundings.get(
                 connection,
                 (row_id, first_seq, last_seq),
@@ -284,9 +292,7 @@ class Service(ChecksOfService, SearchOfService):
         return self._sessions.get(
             connection,
             row_id,
-            lambda: LoadedSession(
-                connection, row_id, session_id, self._verdicts.briefs(connection, row_id)
-            ),
+            lambda: LoadedSession(connection, row_id, session_id, self._verdicts),
         )
 
     def request(
@@ -371,7 +377,7 @@ class Service(ChecksOfService, SearchOfService):
             for session_id in (a, b):
                 row_id = _session_row(connection, session_id)
                 session = summaries(connection, [row_id], sparks=True)[0]
-                requests = self._loaded(connection, row_id, session_id).requests
+                requests = self._loaded(connection, row_id, session_id).requests(connection)
                 sides.append(session_side(connection, row_id, session, requests))
             return compare_sessions(*sides)
 

@@ -35,13 +35,14 @@ from tracer.anatomy.prompt import (
     with_plugins,
 )
 from tracer.anatomy.settle import settle
-from tracer.assemble.chains import Leg, Link, Sums, path_sums, unlink
+from tracer.assemble.chains import Leg, Link, Sums, unlink
 from tracer.assemble.marked import GAP_AT_HEAD, MarkedMessage
+from tracer.assemble.trees import PromptTree
 from tracer.model.prompt import Block, Kind, Part, PlacedBlock, Tier
 from tracer.service.logged import LoggedSections
 from tracer.store.prompts import blocks_with_text, tool_names
 from tracer.store.readings import StoredReading, stored_readings
-from tracer.store.session_paths import session_legs
+from tracer.store.session_paths import session_tree
 
 Settled: TypeAlias = tuple[ReadMessage, Spans]
 _STEP = ReadMessage(-1, (), MessageReading(Sort.ASSISTANT), START)
@@ -100,7 +101,7 @@ class _Talk:
     def plus(self, marks: Sequence[MarkedMessage], told: Sequence[_Told]) -> "_Talk":
         """The same with more messages behind it."""
         return _Talk(
-            (*self.sections, *(s for t in told for s in t.sections)),
+            _longer(self.sections, [s for t in told for s in t.sections]),
             (*self.reminders, *(r for t in told for r in t.reminders)),
             (*self.mcs, *(m for t in told for m in t.mcs)),
             self.first_index | {m.message_index: m.first_index for m in marks},
@@ -108,6 +109,13 @@ class _Talk:
             (*self.mcs_items, *(i for t in told for i in t.mcs_items)),
             self.plugins or any(m.reading.sort is Sort.USER for m in marks),
         )
+
+
+def _longer(
+    sections: tuple[PlacedSection, ...], added: Sequence[PlacedSection]
+) -> tuple[PlacedSection, ...]:
+    """The same object where nothing is added: requests that have the same sections share it."""
+    return (*sections, *added) if added else sections
 
 
 _NO_TALK = _Talk()
@@ -118,16 +126,18 @@ class SessionAnatomy:
 
     def __init__(self, connection: sqlite3.Connection, row_id: int, logged: LoggedSections) -> None:
         logged.read_texts(connection)
-        legs = session_legs(connection, row_id)
-        readings = stored_readings(connection, {leg[2] for leg in legs})
-        self.sums = path_sums(
-            legs,
+        rows = session_tree(connection, row_id)
+        legs = rows.legs
+        readings = stored_readings(connection, {leg.block_id for leg in legs})
+        self.tree = PromptTree(
+            rows,
             {i: stored.reading for i, stored in readings.items()},
             {i for i, stored in readings.items() if stored.plugins},
         )
-        self._tools = tool_names(connection, sorted({n[2] for n in legs if n[5] == Part.TOOLS}))
+        self._tools = tool_names(
+            connection, sorted({leg.block_id for leg in legs if leg.part == Part.TOOLS})
+        )
         self._blocks = blocks_with_text(connection, sorted(_telling(legs, readings)))
-        self._legs: dict[int, Leg] = {leg[0]: leg for leg in legs}
         self._logged = logged
         self._verdicts: dict[int, McsVerdict] = {}
         self._tool_lists: dict[int, tuple[tuple[str, ...], Request]] = {}
@@ -136,23 +146,28 @@ class SessionAnatomy:
         self._told: dict[tuple[int, McsState, int], _Told] = {}
         self._talks: dict[tuple[int, McsState, int], _Talk] = {}
         self._requests: dict[tuple[object, ...], RequestAnatomy] = {}
+        self._known: dict[tuple[int, int], RequestAnatomy] = {}
+        self._sections: dict[tuple[int, int], tuple[PlacedSection, ...]] = {}
 
     def of(self, node_id: int, started_at_ms: int | None) -> RequestAnatomy:
         """The anatomy of the prompt that ends with a node."""
-        sums = self.sums[node_id]
-        state = self._verdict(sums.stand)
-        version = self._logged.version(started_at_ms)
-        key = (id(sums.marks), state, sums.head, version, id(sums.tools), sums.whole)
-        found = self._requests.get(key)
+        sums, version = self.tree.told(node_id), self._logged.version(started_at_ms)
+        found = self._known.get((id(sums), version))
         if found is None:
-            found = self._requests[key] = self._read(sums, state, version)
+            state = self._verdict(sums.stand)
+            key = (id(sums.marks), state, sums.head, version, id(sums.tools), sums.whole)
+            found = self._requests.get(key)
+            if found is None:
+                found = self._requests[key] = self._read(sums, state, version)
+            self._known[id(sums), version] = found
         return found
 
     def _read(self, sums: Sums, state: McsVerdict, version: int) -> RequestAnatomy:
         head = self._head(sums.head, version)
         talk = self._talk(sums.marks, state.state, version)
         tools, tool_group = self._tool_list(sums.tools)
-        sections = (*head.sections, *talk.sections)
+        both = id(head.sections), id(talk.sections)
+        sections = self._sections.setdefault(both, _longer(head.sections, talk.sections))
         places = frozenset(head.first_index)
         return RequestAnatomy(
             layout=head.layout,
@@ -204,16 +219,16 @@ class SessionAnatomy:
             return _Head(layout_of_messages([unknown]), (), {})
         blocks: dict[int, list[PlacedBlock]] = {}
         first_index: dict[int, int] = {}
-        node = self._legs.get(head)
+        node = self.tree.legs.get(head)
         while node is not None and node[5] == Part.SYSTEM:
             node_id, above, block_id, index, block_index = node[:5]
             if index is None:  # not a message: nothing can be said of its place
-                node = None if above is None else self._legs[above]
+                node = None if above is None else self.tree.legs[above]
                 continue
-            first_index[index] = self.sums[node_id].depth - 1
+            first_index[index] = self.tree.sums[node_id].depth - 1
             placed = _placed(index, block_index, self._blocks[block_id])
             blocks.setdefault(index, []).insert(0, placed)
-            node = None if above is None else self._legs[above]
+            node = None if above is None else self.tree.legs[above]
         messages = [
             ReadMessage(index, tuple(own), MessageReading(Sort.SYSTEM), START)
             for index, own in sorted(blocks.items())
@@ -288,7 +303,7 @@ class SessionAnatomy:
 def _telling(legs: Sequence[Leg], readings: Mapping[int, StoredReading]) -> set[int]:
     """The blocks whose text is needed: of the prefix, and of messages that say something."""
     telling = {i for i, stored in readings.items() if stored.reading.spans or stored.plugins}
-    return telling | {leg[2] for leg in legs if leg[5] in (Part.SYSTEM, Part.MCS)}
+    return telling | {leg.block_id for leg in legs if leg.part in (Part.SYSTEM, Part.MCS)}
 
 
 def _placed(message_index: int, block_index: int, block: Block) -> PlacedBlock:

@@ -9,7 +9,7 @@ from tracer.model.prompt import Tier
 from tracer.model.verdict import Result
 from tracer.service.judging.storing import verdict_of
 from tracer.service.requests import SessionData, baseline_of
-from tracer.store.reading import RequestRow
+from tracer.store.reading import RequestLine
 from tracer.store.verdicts import VerdictRow, stored_verdict, stored_verdicts
 
 _MISSED = (Result.PARTIAL, Result.MISS)
@@ -60,7 +60,7 @@ def hidden_edits(
             yield HiddenEdit(row.key, number, found.message_index or 0, found.one_line)
 
 
-def _hidden(found: VerdictRow, row: RequestRow) -> bool:
+def _hidden(found: VerdictRow, row: RequestLine) -> bool:
     """Whether a verdict speaks of a message that a record does not show."""
     if found.result not in _MISSED or found.tier != Tier.MESSAGES or found.message_index is None:
         return False

@@ -26,13 +26,19 @@ from tracer.model.compare_views import (
 from tracer.model.comparison import Change, Comparison, Divergence, FieldChange, Line, Op
 from tracer.model.prompt import Kind, Part, PlacedBlock, Prompt, Tier
 from tracer.service.baselines import NO_BASELINE, Baseline, baseline_for, hidden_edits
+from tracer.service.block_facts import facts_of
 from tracer.service.cached import RevisionCache
 from tracer.service.comparing_limits import limits_of
-from tracer.service.detail import facts_of
 from tracer.service.loading import LoadedPrompt, load_prompts
-from tracer.service.requests import SessionData, is_side_call, load_session, summarise
+from tracer.service.requests import (
+    SessionData,
+    WholeRequest,
+    is_side_call,
+    load_session,
+    summarise,
+)
 from tracer.service.sessions import summaries
-from tracer.store.reading import RequestRow, request_session
+from tracer.store.reading import request_markers, request_row, request_session
 
 KEPT_COMPARISONS = 2
 KEPT_DIFFS = 2
@@ -97,7 +103,7 @@ class Comparer:
         found = [self._find(connection, key) for key in (a_key, b_key)]
         a, b = load_prompts(
             connection,
-            [(place.row, list(place.data.markers.get(place.row.id, ()))) for place in found],
+            [(place.whole.row, list(place.whole.markers)) for place in found],
         )
         sessions = [summaries(connection, [place.row_id], sparks=False)[0] for place in found]
         sides = [
@@ -121,11 +127,11 @@ class Comparer:
         if session is None:
             raise NotFoundError(f"There is no request {key!r} in this database.")
         row_id, _ = session
-        data = self._sessions.get(
-            connection, row_id, lambda: load_session(connection, row_id, prompts=False)
-        )
-        seq = next(n for n, row in enumerate(data.rows, 1) if row.key == key)
-        return _Place(row_id, data, seq)
+        data = self._sessions.get(connection, row_id, lambda: load_session(connection, row_id))
+        seq = data.seqs[key]
+        line = data.rows[seq - 1].id
+        whole = WholeRequest(request_row(connection, line), request_markers(connection, line))
+        return _Place(row_id, data, seq, whole)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +141,7 @@ class _Place:
     row_id: int
     data: SessionData
     seq: int
-
-    @property
-    def row(self) -> RequestRow:
-        return self.data.rows[self.seq - 1]
+    whole: WholeRequest
 
 
 def _side(place: _Place, loaded: LoadedPrompt, title: str, requests: int) -> ComparedSide:
@@ -147,7 +150,9 @@ def _side(place: _Place, loaded: LoadedPrompt, title: str, requests: int) -> Com
     uncounted = sum(row.bpe_tokens is None and row.kind != Kind.GAP for row in loaded.rows)
     start = max(0, at - CHOICES)
     return ComparedSide(
-        request=summarise(place.data, place.row.session_id, place.seq, facts_of(loaded.rows)),
+        request=summarise(
+            place.data, place.whole.row.session_id, place.seq, place.whole, facts_of(loaded.rows)
+        ),
         session_title=title,
         session_requests=requests,
         blocks=len(blocks),

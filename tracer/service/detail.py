@@ -5,19 +5,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tracer.anatomy.calibration import Calibration, calibrated_parts
-from tracer.model.anatomy_views import AnatomyView, McsView, ReminderView
+from tracer.model.anatomy_views import AnatomyView
 from tracer.model.events import Status
-from tracer.model.prompt import Kind, Part, Tier
+from tracer.model.prompt import Kind
 from tracer.model.source import SourceRef
 from tracer.model.views import RequestDetail, RequestSummary, SessionSummary
 from tracer.service.anatomy_detail import Sizes, build_anatomy
 from tracer.service.baselines import baseline_for
 from tracer.service.blocks import Around, block_views, map_runs, prompt_parts
 from tracer.service.evidence import evidence_of
-from tracer.service.facts import PromptFacts
 from tracer.service.joined import ContextReport, context_report, log_lines
 from tracer.service.loaded import LoadedSession
-from tracer.service.requests import SessionData, reminder_source
+from tracer.service.requests import SessionData
 from tracer.store.prompts import BlockRow, block_texts, chain_ids, prompt_blocks, response_blocks
 from tracer.store.reading import RequestRow, request_places, request_texts
 
@@ -38,13 +37,15 @@ def build_detail(
     """The detail of the request `key` of a loaded session; `anatomy` False leaves out what needs
     the texts of the whole prompt."""
     data = loaded.data
-    seq = next(i for i, row in enumerate(data.rows, 1) if row.key == key)
-    row, summary = data.rows[seq - 1], loaded.requests[seq - 1]
+    seq = data.seqs[key]
+    row, summary = loaded.request(connection, seq)
     blocks = prompt_blocks(connection, row.node_id) if row.node_id is not None else []
     baseline, common = _baseline(connection, data, seq, blocks)
     uncounted = sum(b.bpe_tokens is None and b.kind != Kind.GAP for b in blocks)
     calibration = _calibration(summary, blocks)
-    sizes = _sizes(summary, blocks, uncounted, calibration, loaded.calibrations.get(row.lane))
+    sizes = _sizes(
+        summary, blocks, uncounted, calibration, loaded.calibration(connection, row.lane)
+    )
     around = Around(summary, row, data.paths, sizes.calibrated, common or 0)
     page = blocks[block_from : None if block_limit is None else block_from + block_limit]
     texts = block_texts(connection, [b.block_id for b in page]) if text else {}
@@ -78,23 +79,25 @@ def build_detail(
         baseline_key=baseline,
         common_blocks=common,
         map_runs=map_runs(blocks, row, common or 0),
-        anatomy=_anatomy(connection, loaded, seq, blocks, report, sizes) if anatomy else None,
+        anatomy=_anatomy(connection, loaded, row, summary, blocks, report, sizes)
+        if anatomy
+        else None,
     )
 
 
 def _anatomy(
     connection: sqlite3.Connection,
     loaded: LoadedSession,
-    seq: int,
+    row: RequestRow,
+    request: RequestSummary,
     blocks: list[BlockRow],
     report: ContextReport | None,
     sizes: Sizes,
 ) -> AnatomyView | None:
-    row, sections = loaded.data.rows[seq - 1], loaded.data.sections
+    sections = loaded.data.sections
 
     def read() -> AnatomyView | None:
         known = sections.texts(sections.version(row.started_at_ms))
-        request = loaded.requests[seq - 1]
         return build_anatomy(connection, request, row, blocks, known, report, sizes)
 
     return loaded.anatomy(row.key, read)
@@ -117,24 +120,6 @@ def _attempts(data: SessionData, call_key: str) -> tuple[tuple[str, int, Status]
         for row in data.rows
         if data.grouped[row.key].call_key == call_key
     )
-
-
-def facts_of(blocks: Sequence[BlockRow]) -> PromptFacts:
-    """What a prompt contains, from its blocks."""
-    from_tools = tuple(b.name for b in blocks if b.tier == Tier.TOOLS and b.kind != Kind.GAP)
-    roles: dict[str, int] = {}
-    reminders, mcs = [], []
-    for block in blocks:
-        if block.message_index is None:
-            continue
-        if block.block_index == 0 and block.role:
-            roles[block.role] = roles.get(block.role, 0) + 1
-        if block.part == Part.MCS:
-            mcs.append(McsView(block.message_index, ()))
-        elif block.part in (Part.CONTEXT, Part.REMINDER):
-            source = reminder_source(block.preview)
-            reminders.append(ReminderView(source, "reminder", block.message_index))
-    return PromptFacts(roles, from_tools, tuple(reminders), tuple(mcs))
 
 
 def _baseline(

@@ -7,7 +7,6 @@ costs what changes in it.
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from tracer.anatomy.mcs import McsVerdict
 from tracer.anatomy.prompt import McsMessage, PlacedReminder, PlacedSection
@@ -40,61 +39,69 @@ NO_PROMPT = PromptFacts({}, (), (), ())
 
 
 class FactsMaker:
-    """Makes the facts of a session's requests, which are given in order."""
+    """Makes the facts of a session's requests. Sections are asked for in order, as how they lived
+    until a request is told with them; all else in any order."""
 
     def __init__(self) -> None:
-        self._made: dict[tuple[int, ...], PromptFacts] = {}
+        self._sections: dict[tuple[int, ...], tuple[SectionView, ...]] = {}
+        self._places: dict[int, tuple[list[int], int]] = {}
         self._reminders: dict[tuple[int, bool], ReminderView] = {}
         self._mcs: dict[tuple[int, bool], McsView] = {}
         self._states: dict[McsVerdict, McsStateView] = {}
         self._lives: dict[str, _Lives] = {}
 
-    def facts(
+    def sections(
         self,
         anatomy: RequestAnatomy,
-        roles: dict[str, int],
         logged: Sequence[SectionRow],
         *,
         purpose: str,
         seq: int,
         shown: Shown = EVERYTHING,
-    ) -> PromptFacts:
-        """The facts of the request number `seq`, whose prompt is known. `logged` are the sections
-        of the newest line before it; none for a call that is not the conversation's. `shown` is
-        what its own record proves."""
-        carried = _Carried(
-            sum(not _shows(shown, s.message_index, anatomy) for s in anatomy.sections),
-            bisect_left(anatomy.reminders, shown.from_index, key=_message_index),
-            bisect_left(anatomy.mcs, shown.from_index, key=_message_index),
-        )
-        key = (id(anatomy), id(logged), shown.system, *carried)
-        made = self._made.get(key)
+    ) -> tuple[SectionView, ...]:
+        """The sections of the request number `seq`, whose prompt is known, and how they lived.
+        `logged` are those of the newest line before it; none for a call that is not the
+        conversation's. `shown` is what its own record proves."""
+        places, head = self._section_places(anatomy)
+        before = bisect_left(places, shown.from_index)
+        carried = before - min(before, head) if shown.system else before
+        key = (id(anatomy.sections), id(logged), shown.system, before, anatomy.whole)
+        made = self._sections.get(key)
         if made is None:
-            made = self._made[key] = self._make(anatomy, logged, shown, carried)
+            made = self._sections[key] = _sections(anatomy, logged, shown)
         history = self._lives.setdefault(purpose, _Lives())
-        whole = anatomy.whole and not carried.sections and shown.system
-        sections = history.next(made.sections or (), seq, whole=whole)
-        return replace(made, roles=roles, sections=sections)
+        whole = anatomy.whole and not carried and shown.system
+        return history.next(made, seq, whole=whole)
 
-    def _make(
+    def _section_places(self, anatomy: RequestAnatomy) -> tuple[list[int], int]:
+        """The messages of the sections, in order, and how many of them are of the system tier."""
+        found = self._places.get(id(anatomy.sections))
+        if found is None:
+            places = [section.message_index for section in anatomy.sections]
+            head = bisect_left(places, anatomy.system_messages)
+            found = self._places[id(anatomy.sections)] = places, head
+        return found
+
+    def facts(
         self,
         anatomy: RequestAnatomy,
-        logged: Sequence[SectionRow],
-        shown: Shown,
-        carried: "_Carried",
+        roles: dict[str, int],
+        sections: tuple[SectionView, ...],
+        shown: Shown = EVERYTHING,
     ) -> PromptFacts:
+        """The facts of a request whose prompt is known."""
+        # Notes and messages stand in the order of their place: what is carried over comes first.
+        reminders = bisect_left(anatomy.reminders, shown.from_index, key=_message_index)
+        mcs = bisect_left(anatomy.mcs, shown.from_index, key=_message_index)
         return PromptFacts(
-            {},
+            roles,
             anatomy.tools,
             tuple(
-                self._reminder(r, anatomy, verified=n >= carried.reminders)
+                self._reminder(r, anatomy, verified=n >= reminders)
                 for n, r in enumerate(anatomy.reminders)
             ),
-            tuple(
-                self._message(m, anatomy, verified=n >= carried.mcs)
-                for n, m in enumerate(anatomy.mcs)
-            ),
-            _sections(anatomy, logged, shown),
+            tuple(self._message(m, anatomy, verified=n >= mcs) for n, m in enumerate(anatomy.mcs)),
+            sections,
             anatomy.layout.variant.value,
             self._state(anatomy.verdict),
         )
@@ -128,15 +135,6 @@ class FactsMaker:
                 verdict.state.value, verdict.evidence, verdict.message_index
             )
         return found
-
-
-class _Carried(NamedTuple):
-    """How many sections, reminders and MCS messages of a prompt its record does not prove. Notes
-    and messages stand in the order of their place, so those are the first of them."""
-
-    sections: int
-    reminders: int
-    mcs: int
 
 
 def _message_index(item: PlacedReminder | McsMessage) -> int:

@@ -1,29 +1,35 @@
-"""A session with its prompts read, and what is made of them when it is first asked for.
+"""A session as far as it was asked for: its requests, what their prompts say, and what is made of
+them.
 
 All of it belongs to one revision of the database: `tracer.service.cached` keeps a session only as
-long as that is the newest.
+long as that is the newest. So a connection that a method is given reads what the session was loaded
+from.
 """
 
 import sqlite3
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from functools import cached_property
+from collections.abc import Callable, Sequence
 from itertools import islice
 
 from tracer.anatomy.calibration import Calibration, Sample, calibrate
-from tracer.assemble.chains import PARTS
 from tracer.model.anatomy_views import AnatomyView, Presence
-from tracer.model.prompt import Part
-from tracer.model.verdict import VerdictBrief
-from tracer.model.views import RequestSummary, Timeline
+from tracer.model.views import RequestOutline, RequestSummary, Timeline
+from tracer.service.contents import Contents
+from tracer.service.lazy import Lazy
 from tracer.service.presences import build_presence
-from tracer.service.requests import SessionData, load_session, summarise
+from tracer.service.requests import WholeRequest, load_session, summarise
 from tracer.service.sessions import summaries
-from tracer.service.timelines import build_timeline
-from tracer.store.reading import child_ids
+from tracer.service.timelines import build_timeline, outlines
+from tracer.service.verdicts import VerdictReader
+from tracer.store.reading import (
+    RequestRow,
+    child_ids,
+    request_markers,
+    request_row,
+    session_markers,
+    session_requests,
+)
 
 KEPT_ANATOMIES = 8
-_GAP = PARTS.index(Part.GAP)
 
 
 class LoadedSession:
@@ -34,40 +40,99 @@ class LoadedSession:
         connection: sqlite3.Connection,
         row_id: int,
         session_id: str,
-        verdicts: Mapping[int, VerdictBrief] | None = None,
+        verdicts: VerdictReader,
     ) -> None:
-        data = load_session(connection, row_id, prompts=True)
-        self.data = replace(data, verdicts=verdicts or {})
+        self.data = load_session(connection, row_id)
         self.row_id = row_id
         self.session_id = session_id
-        self.calibrations = _calibrations(self.data)
+        self._verdicts = verdicts
+        self._contents: Contents | None = None
+        self._whole: list[WholeRequest] | None = None
+        self._requests: Sequence[RequestSummary] | None = None
+        self._outline: Sequence[RequestOutline] | None = None
         self._timeline: Timeline | None = None
+        self._presence: Presence | None = None
+        self._calibrations: dict[str, Calibration | None] = {}
         self._anatomies: dict[str, AnatomyView | None] = {}
 
-    @cached_property
-    def requests(self) -> tuple[RequestSummary, ...]:
-        """All requests by start time."""
-        return tuple(
-            summarise(self.data, self.session_id, seq, facts)
-            for seq, facts in enumerate(self.data.facts, 1)
-        )
+    def contents(self, connection: sqlite3.Connection) -> Contents:
+        """What the prompts contain."""
+        if self._contents is None:
+            self._contents = Contents(connection, self.row_id, self.data)
+        return self._contents
 
-    @cached_property
-    def presence(self) -> Presence:
+    def requests(self, connection: sqlite3.Connection) -> Sequence[RequestSummary]:
+        """All requests by start time."""
+        if self._requests is None:
+            whole, contents = self._all(connection), self.contents(connection)
+            self._requests = Lazy(
+                len(whole),
+                lambda i: summarise(
+                    self.data, self.session_id, i + 1, whole[i], contents.facts(i + 1)
+                ),
+            )
+        return self._requests
+
+    def request(
+        self, connection: sqlite3.Connection, seq: int
+    ) -> tuple[RequestRow, RequestSummary]:
+        """The request number `seq` (from 1), without reading all of them for it."""
+        if self._whole is not None:
+            return self._whole[seq - 1].row, self.requests(connection)[seq - 1]
+        row_id = self.data.rows[seq - 1].id
+        whole = WholeRequest(
+            request_row(connection, row_id),
+            request_markers(connection, row_id),
+            self._verdicts.brief(connection, self.row_id, row_id),
+        )
+        facts = self.contents(connection).facts(seq)
+        return whole.row, summarise(self.data, self.session_id, seq, whole, facts)
+
+    def presence(self, connection: sqlite3.Connection) -> Presence:
         """The presence matrix."""
-        return build_presence(self.data, self.session_id)
+        if self._presence is None:
+            anatomies = self.contents(connection).anatomies
+            self._presence = build_presence(self.data, anatomies, self.session_id)
+        return self._presence
+
+    def outline(self, connection: sqlite3.Connection) -> Sequence[RequestOutline]:
+        """All requests in short."""
+        if self._outline is None:
+            whole, tree = self._all(connection), self.contents(connection).tree
+            self._outline = tuple(outlines(self.data, tree, whole))
+        return self._outline
 
     def timeline(self, connection: sqlite3.Connection) -> Timeline:
-        """The timeline; `connection` must read the revision that the session was loaded from."""
-        made = self._timeline
-        if made is None:
+        """The timeline."""
+        if self._timeline is None:
             ids = [self.row_id, *child_ids(connection, self.session_id)]
             session, *children = summaries(connection, ids, sparks=False)
-            made = self._timeline = build_timeline(
-                connection, self.data, self.row_id, session, tuple(children), self.requests
+            self._timeline = build_timeline(
+                connection,
+                self.row_id,
+                self.data,
+                self._all(connection),
+                self.contents(connection).tree,
+                self.requests(connection),
+                self.outline(connection),
+                (session, *children),
             )
-            self.data = replace(self.data, sums={})  # nothing else needs them
-        return made
+        return self._timeline
+
+    def calibration(self, connection: sqlite3.Connection, lane: str) -> Calibration | None:
+        """Billed tokens per counted token in a lane, over the prompts that are known as a whole."""
+        if lane not in self._calibrations:
+            tree, samples = self.contents(connection).tree, []
+            for row in self.data.rows:
+                node = row.node_id
+                if row.lane != lane or node is None:
+                    continue
+                if not row.input_tokens or row.verified_from is None or tree.told(node).has_gap:
+                    continue
+                if not tree.uncounted(node):
+                    samples.append(Sample(tree.total_tokens(node), row.input_tokens))
+            self._calibrations[lane] = calibrate(samples)
+        return self._calibrations[lane]
 
     def anatomy(self, key: str, make: Callable[[], AnatomyView | None]) -> AnatomyView | None:
         """The anatomy of a request, made where it is none of the last few."""
@@ -81,15 +146,13 @@ class LoadedSession:
             return made
         return self._anatomies[key]
 
-
-def _calibrations(data: SessionData) -> dict[str, Calibration | None]:
-    """Billed tokens per counted token, lane by lane, over the prompts that are known as a whole."""
-    samples: dict[str, list[Sample]] = {}
-    for row in data.rows:
-        own = samples.setdefault(row.lane, [])
-        if row.node_id is None or not row.input_tokens or row.verified_from is None:
-            continue
-        sums = data.sums[row.node_id]
-        if not sums.uncounted and not sums.blocks[_GAP]:
-            own.append(Sample(sums.total_tokens, row.input_tokens))
-    return {lane: calibrate(found) for lane, found in samples.items()}
+    def _all(self, connection: sqlite3.Connection) -> list[WholeRequest]:
+        """All requests with their rows."""
+        if self._whole is None:
+            markers = session_markers(connection, self.row_id)
+            verdicts = self._verdicts.briefs(connection, self.row_id)
+            self._whole = [
+                WholeRequest(row, markers.get(row.id, ()), verdicts.get(row.id))
+                for row in session_requests(connection, self.row_id)
+            ]
+        return self._whole

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from tracer.model.prompt import Block, Kind, Marker, PlacedBlock, Prompt, Tier
 from tracer.service.placing import tier_index, verified_in
 from tracer.store.prompts import BlockRow, block_texts, prompt_blocks
-from tracer.store.reading import RequestRow
+from tracer.store.reading import AnyRequest
 from tracer.store.tokens import block_text
 
 
@@ -18,13 +18,13 @@ class LoadedPrompt(NamedTuple):
     prompt: Prompt
 
 
-def load_prompt(connection: sqlite3.Connection, row: RequestRow, markers: list[Marker]) -> Prompt:
+def load_prompt(connection: sqlite3.Connection, row: AnyRequest, markers: list[Marker]) -> Prompt:
     """The prompt of a request with the text of every block; empty where the log holds none."""
     return load_prompts(connection, [(row, markers)])[0].prompt
 
 
 def load_prompts(
-    connection: sqlite3.Connection, requests: Sequence[tuple[RequestRow, list[Marker]]]
+    connection: sqlite3.Connection, requests: Sequence[tuple[AnyRequest, list[Marker]]]
 ) -> list[LoadedPrompt]:
     """The prompts of several requests. A text that they share is read once and held once."""
     chains = [
@@ -39,7 +39,7 @@ def load_prompts(
 
 
 def place_blocks(
-    rows: list[BlockRow], texts: dict[int, str], row: RequestRow, markers: list[Marker]
+    rows: list[BlockRow], texts: dict[int, str], row: AnyRequest, markers: list[Marker]
 ) -> tuple[PlacedBlock, ...]:
     """Blocks at their places; a block whose text is not given has an empty one."""
     by_place = {(m.tier, m.index, m.block_index): m for m in markers}

@@ -4,7 +4,7 @@ import sys
 from typing import NamedTuple, Protocol
 
 from tracer.model.prompt import Kind, Tier
-from tracer.store.reading import RequestRow
+from tracer.store.reading import AnyRequest
 
 
 class Placed(Protocol):
@@ -51,7 +51,7 @@ class Shown(NamedTuple):
 EVERYTHING = Shown()
 
 
-def shown_by(row: RequestRow) -> Shown:
+def shown_by(row: AnyRequest) -> Shown:
     """What the record of a request proves; no message where it has none."""
     if row.verified_from == 0:
         return EVERYTHING
@@ -60,7 +60,7 @@ def shown_by(row: RequestRow) -> Shown:
     )
 
 
-def verified_in(block: Placed, tier: Tier, row: RequestRow) -> bool:
+def verified_in(block: Placed, tier: Tier, row: AnyRequest) -> bool:
     """True where the request's own record shows the block: in its window, or in the wire body that
     every record carries."""
     if block.kind == Kind.GAP:

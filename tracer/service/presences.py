@@ -19,7 +19,7 @@ from tracer.model.anatomy_views import Presence, PresenceLane, PresenceRowView, 
 from tracer.service.anatomy import RequestAnatomy
 from tracer.service.placing import EVERYTHING, shown_by
 from tracer.service.requests import SessionData, is_side_call, logged_before
-from tracer.store.reading import RequestRow
+from tracer.store.reading import RequestLine
 
 _UNSEEN = Groups(*[Request((), False)] * 4)
 _WORDS = {"sections": "section", "reminders": "reminder", "mcs": "mcs", "tools": "tool"}
@@ -27,9 +27,12 @@ _CHANGES = frozenset({Cell.CHANGED.value, Cell.MOVED.value, Cell.GONE.value})
 _SHOWN = frozenset({Cell.APPEARED, Cell.SAME, Cell.CHANGED, Cell.MOVED})
 
 
-def build_presence(data: SessionData, session_id: str) -> Presence:
-    """The matrix of a session whose prompts are read. The work is what changes from request to
-    request, not what each carries. What a request's own record does not prove is unseen.
+def build_presence(
+    data: SessionData, anatomies: Sequence[RequestAnatomy | None], session_id: str
+) -> Presence:
+    """The matrix of a session; `anatomies` are those of its requests, None without a prompt. The
+    work is what changes from request to request, not what each carries. What a request's own record
+    does not prove is unseen.
 
     A request is compared with the one before it that was made for the same purpose: a switch of
     the model begins a lane, and what it changed in the prefix is worth knowing.
@@ -39,7 +42,7 @@ def build_presence(data: SessionData, session_id: str) -> Presence:
     for seq, row in enumerate(data.rows, 1):
         purposes.setdefault(row.query_source, []).append(seq)
         lanes.setdefault(row.lane, []).append(seq)
-    told = {purpose: _Sequence(data, seqs) for purpose, seqs in purposes.items()}
+    told = {purpose: _Sequence(data, anatomies, seqs) for purpose, seqs in purposes.items()}
     order = sorted(lanes, key=lambda lane: is_side_call(data.rows[lanes[lane][0] - 1]))
     return Presence(
         session_id,
@@ -54,10 +57,15 @@ def build_presence(data: SessionData, session_id: str) -> Presence:
 class _Sequence:
     """The requests of one purpose, and the rows of their matrix."""
 
-    def __init__(self, data: SessionData, seqs: Sequence[int]) -> None:
+    def __init__(
+        self,
+        data: SessionData,
+        anatomies: Sequence[RequestAnatomy | None],
+        seqs: Sequence[int],
+    ) -> None:
         self._seqs = seqs
         self._keys = [data.rows[seq - 1].key for seq in seqs]
-        self._anatomies = [data.anatomies[seq - 1] for seq in seqs]
+        self._anatomies = [anatomies[seq - 1] for seq in seqs]
         if any(self._anatomies):
             groups = [
                 _UNSEEN if found is None else _shown(found.groups, data.rows[seq - 1])
@@ -100,7 +108,7 @@ class _Sequence:
         return None if anatomy is None else _place_of(key, anatomy)
 
 
-def _shown(groups: Groups, row: RequestRow) -> Groups:
+def _shown(groups: Groups, row: RequestLine) -> Groups:
     """What the record of a request proves of what its prompt is made of."""
     shown = shown_by(row)
     if shown == EVERYTHING:

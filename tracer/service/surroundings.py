@@ -20,10 +20,11 @@ def build_surroundings(
     row_id: int,
     session_id: str,
     requests: Sequence[RequestSummary],
+    seqs: Mapping[str, int],
     first_seq: int,
     last_seq: int,
 ) -> Surroundings:
-    """The surroundings of some of a session's `requests`."""
+    """The surroundings of some of a session's `requests`; `seqs` are their numbers by key."""
     shown = requests[max(first_seq, 1) - 1 : last_seq]
     keys = [request.key for request in shown]
     wanted = frozenset(keys)
@@ -32,7 +33,14 @@ def build_surroundings(
         if key in wanted:
             calls.setdefault(key, Counter())[name] += 1
     return Surroundings(
-        clocks=cache_clocks(requests, shown),
+        clocks=cache_clocks(
+            shown,
+            {
+                key: requests[seqs[key] - 1]
+                for key in {request.verdict.baseline_key for request in shown if request.verdict}
+                if key in seqs
+            },
+        ),
         calls={key: tuple(found.items()) for key, found in calls.items()},
         children=_children(connection, session_id),
         has_calls=bool(calls) or has_calls(connection, row_id),
@@ -40,11 +48,10 @@ def build_surroundings(
 
 
 def cache_clocks(
-    requests: Sequence[RequestSummary], shown: Sequence[RequestSummary]
+    shown: Sequence[RequestSummary], by_key: Mapping[str, RequestSummary]
 ) -> Mapping[str, CacheClock]:
-    """The clock of each of the `shown` requests that has a baseline among the `requests`, where
-    both say when they started."""
-    by_key = {request.key: request for request in requests}
+    """The clock of each of the `shown` requests whose baseline is one of those given by their key,
+    where both say when they started."""
     clocks = {}
     for request in shown:
         baseline = by_key.get(request.verdict.baseline_key) if request.verdict else None

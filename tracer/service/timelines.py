@@ -1,13 +1,15 @@
 """A session as a timeline: one column a request."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from tracer.assemble.chains import EMPTY, PARTS, PathWalker, Sums
+from tracer.assemble.chains import PARTS, Sizes
+from tracer.assemble.trees import PromptTree
 from tracer.model.events import Status
 from tracer.model.source import SourceRef
 from tracer.model.views import (
     PartSize,
+    RequestOutline,
     RequestSummary,
     SessionSummary,
     Timeline,
@@ -15,7 +17,8 @@ from tracer.model.views import (
     TimelineEvent,
     TurnSpan,
 )
-from tracer.service.requests import SessionData
+from tracer.service.lazy import Lazy
+from tracer.service.requests import SessionData, WholeRequest, is_side_call
 from tracer.store.events import EventRow, session_events, trace_events
 
 _MARKED_EVENTS = (
@@ -40,54 +43,91 @@ _KINDS = (
 
 def build_timeline(
     connection: sqlite3.Connection,
-    data: SessionData,
     row_id: int,
-    session: SessionSummary,
-    children: tuple[SessionSummary, ...],
+    data: SessionData,
+    whole: Sequence[WholeRequest],
+    tree: PromptTree,
     requests: Sequence[RequestSummary],
+    outline: Sequence[RequestOutline],
+    sessions: Sequence[SessionSummary],
 ) -> Timeline:
-    """The whole timeline of a session; `requests` are the summaries of all its rows."""
-    columns = _columns(data, requests)
+    """The whole timeline of a session; `whole`, `requests` and `outline` are all of its requests,
+    `sessions` itself and its children."""
     events = [
-        *_file_events(data),
-        *_model_switches(requests),
-        *_failures(requests),
-        *_log_events(session_events(connection, row_id, _MARKED_EVENTS), requests, data.paths),
-        *_log_events(trace_events(connection, row_id), requests, data.paths),
+        *_file_events(data, whole),
+        *_model_switches(data, requests),
+        *_failures(data, requests),
+        *_log_events(session_events(connection, row_id, _MARKED_EVENTS), data),
+        *_log_events(trace_events(connection, row_id), data),
     ]
     events.sort(key=lambda e: (e.after_seq, e.at_ms or 0))
     tips = {row.node_id for row in data.rows if row.node_id is not None}
-    uncounted = max((data.sums[tip].uncounted for tip in tips), default=0)
-    return Timeline(session, columns, _turns(requests), tuple(events), children, uncounted)
+    return Timeline(
+        session=sessions[0],
+        columns=_columns(data, tree, requests),
+        turns=_turns(data),
+        events=tuple(events),
+        children=tuple(sessions[1:]),
+        uncounted_blocks=max(map(tree.uncounted, tips), default=0),
+        outline=outline,
+    )
 
 
-def _columns(data: SessionData, requests: Sequence[RequestSummary]) -> tuple[TimelineColumn, ...]:
-    walkers: dict[str, PathWalker] = {}
-    lane_tip: dict[str, Sums] = {}
-    columns = []
-    for row, request in zip(data.rows, requests, strict=True):
-        sums = data.sums.get(row.node_id) if row.node_id is not None else None
-        if sums is None or row.node_id is None:
-            columns.append(TimelineColumn(request, (), 0, 0, False))
-            continue
-        walker = walkers.get(row.lane)
-        first = walker is None
-        if walker is None:
-            walker = walkers[row.lane] = PathWalker(data.sums)
-        shared_node = walker.step(row.node_id)
-        shared = data.sums[shared_node] if shared_node is not None else EMPTY
-        before = lane_tip.get(row.lane)
-        changed = not first and before is not None and shared.depth < before.depth
-        lane_tip[row.lane] = sums
-        columns.append(
-            TimelineColumn(
-                request, part_sizes(sums, shared), sums.total_tokens, shared.total_tokens, changed
-            )
+def _columns(
+    data: SessionData, tree: PromptTree, requests: Sequence[RequestSummary]
+) -> Sequence[TimelineColumn]:
+    tips: dict[str, int] = {}
+    befores: list[int | None] = []
+    for row in data.rows:
+        befores.append(tips.get(row.lane))
+        if row.node_id is not None:
+            tips[row.lane] = row.node_id
+
+    def column(index: int) -> TimelineColumn:
+        node, before = data.rows[index].node_id, befores[index]
+        if node is None:
+            return TimelineColumn(requests[index], (), 0, 0, False)
+        sizes = tree.sizes(node)
+        shared = tree.sizes(None if before is None else tree.shared(node, before))
+        changed = before is not None and shared.depth < tree.depth(before)
+        return TimelineColumn(
+            requests[index],
+            part_sizes(sizes, shared),
+            sizes.total_tokens,
+            shared.total_tokens,
+            changed,
         )
-    return tuple(columns)
+
+    return Lazy(len(data.rows), column)
 
 
-def part_sizes(sums: Sums, shared: Sums) -> tuple[PartSize, ...]:
+def outlines(
+    data: SessionData, tree: PromptTree, whole: Sequence[WholeRequest]
+) -> Iterator[RequestOutline]:
+    """All requests in short."""
+    for seq, (row, request) in enumerate(zip(data.rows, whole, strict=True), 1):
+        verdict = request.verdict
+        yield RequestOutline(
+            seq=seq,
+            key=row.key,
+            lane=row.lane,
+            side_call=is_side_call(row),
+            turn_id=row.turn_id,
+            turn_number=data.grouped[row.key].turn_number,
+            attempt=row.attempt,
+            status=row.status,
+            started_at_ms=row.started_at_ms,
+            input_tokens=row.input_tokens,
+            cache_read_tokens=row.cache_read_tokens,
+            cache_write_tokens=row.cache_write_tokens,
+            prompt_tokens=0 if row.node_id is None else tree.total_tokens(row.node_id),
+            markers=len(request.markers),
+            result=verdict.result.value if verdict else "",
+            baseline_key=verdict.baseline_key if verdict else "",
+        )
+
+
+def part_sizes(sums: Sizes, shared: Sizes) -> tuple[PartSize, ...]:
     """The sizes of a prompt's parts in stacking order; `shared` is the prefix it has in common with
     the prompt before it."""
     counted = sums.uncounted == 0
@@ -99,20 +139,21 @@ def part_sizes(sums: Sums, shared: Sums) -> tuple[PartSize, ...]:
     )
 
 
-def _turns(requests: Sequence[RequestSummary]) -> tuple[TurnSpan, ...]:
+def _turns(data: SessionData) -> tuple[TurnSpan, ...]:
     spans: list[TurnSpan] = []
-    for request in requests:
-        if request.turn_number is None:
+    for seq, row in enumerate(data.rows, 1):
+        number = data.grouped[row.key].turn_number
+        if number is None:
             continue
-        if spans and spans[-1].turn_id == request.turn_id:
+        if spans and spans[-1].turn_id == row.turn_id:
             last = spans[-1]
-            spans[-1] = TurnSpan(last.turn_id, last.number, last.first_seq, request.seq)
+            spans[-1] = TurnSpan(last.turn_id, last.number, last.first_seq, seq)
         else:
-            spans.append(TurnSpan(request.turn_id, request.turn_number, request.seq, request.seq))
+            spans.append(TurnSpan(row.turn_id, number, seq, seq))
     return tuple(spans)
 
 
-def _file_events(data: SessionData) -> list[TimelineEvent]:
+def _file_events(data: SessionData, whole: Sequence[WholeRequest]) -> list[TimelineEvent]:
     return [
         TimelineEvent(
             "reset",
@@ -122,33 +163,38 @@ def _file_events(data: SessionData) -> list[TimelineEvent]:
             "It had reached its size limit; requests right before this one may be missing.",
             SourceRef(data.paths.get(row.source_id, ""), row.line, row.offset_bytes),
         )
-        for seq, row in enumerate(data.rows, 1)
+        for seq, row in enumerate((request.row for request in whole), 1)
         if row.reset_json
     ]
 
 
-def _model_switches(requests: Sequence[RequestSummary]) -> list[TimelineEvent]:
+def _model_switches(data: SessionData, requests: Sequence[RequestSummary]) -> list[TimelineEvent]:
     events = []
     model = ""
-    for request in requests:
-        if request.side_call or not request.model_id:
+    for index, row in enumerate(data.rows):
+        if not row.model_id or is_side_call(row):
             continue
-        if model and request.model_id != model:
+        if model and row.model_id != model:
             events.append(
                 TimelineEvent(
                     "model",
-                    request.seq - 1,
-                    request.started_at_ms,
+                    index,
+                    row.started_at_ms,
                     "Model switched",
-                    f"{model} → {request.model_id}",
-                    request.source,
+                    f"{model} → {row.model_id}",
+                    requests[index].source,
                 )
             )
-        model = request.model_id
+        model = row.model_id
     return events
 
 
-def _failures(requests: Sequence[RequestSummary]) -> list[TimelineEvent]:
+def _failures(data: SessionData, requests: Sequence[RequestSummary]) -> list[TimelineEvent]:
+    failed = [
+        requests[index]
+        for index, row in enumerate(data.rows)
+        if row.status in (Status.FAILED, Status.CANCELLED)
+    ]
     return [
         TimelineEvent(
             "error",
@@ -158,16 +204,13 @@ def _failures(requests: Sequence[RequestSummary]) -> list[TimelineEvent]:
             request.error,
             request.source,
         )
-        for request in requests
-        if request.status in (Status.FAILED, Status.CANCELLED)
+        for request in failed
     ]
 
 
-def _log_events(
-    rows: Sequence[EventRow], requests: Sequence[RequestSummary], paths: dict[int, str]
-) -> list[TimelineEvent]:
+def _log_events(rows: Sequence[EventRow], data: SessionData) -> list[TimelineEvent]:
     events = []
-    started = [r.started_at_ms or 0 for r in requests]
+    started = [row.started_at_ms or 0 for row in data.rows]
     seq = 0
     for row in rows:
         while seq < len(started) and started[seq] <= (row.at_ms or 0):
@@ -180,7 +223,7 @@ def _log_events(
                 row.at_ms,
                 row.message or row.event,
                 row.event,
-                SourceRef(paths.get(row.source_id, ""), row.line, row.offset_bytes),
+                SourceRef(data.paths.get(row.source_id, ""), row.line, row.offset_bytes),
             )
         )
     return events

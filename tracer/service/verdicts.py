@@ -48,9 +48,12 @@ from tracer.service.judging.storing import (
 from tracer.service.requests import is_side_call
 from tracer.service.stopped_in import named_stop
 from tracer.store.reading import (
+    AnyRequest,
+    RequestLine,
     RequestRow,
+    request_row,
     request_session,
-    session_requests,
+    session_lines,
     sessions_by_id,
 )
 from tracer.store.verdicts import (
@@ -87,7 +90,7 @@ class VerdictReader:
     """Reads the verdicts of one database. Safe in threads."""
 
     def __init__(self) -> None:
-        self._rows: RevisionCache[list[RequestRow]] = RevisionCache(KEPT_SESSIONS)
+        self._lines: RevisionCache[list[RequestLine]] = RevisionCache(KEPT_SESSIONS)
         self._calls: RevisionCache[SessionCalls] = RevisionCache(KEPT_SESSIONS)
         self._verdicts: RevisionCache[SessionVerdicts] = RevisionCache(KEPT_SESSIONS)
         self._caches: RevisionCache[SessionCache] = RevisionCache(KEPT_SESSIONS)
@@ -103,6 +106,15 @@ class VerdictReader:
                 rows = self._of(connection, row_id).rows
         return {request: brief_of(row) for request, row in rows.items()}
 
+    def brief(
+        self, connection: sqlite3.Connection, row_id: int, request_row: int
+    ) -> VerdictBrief | None:
+        """The verdict of one request of a session in short."""
+        if abs(judged_by(connection, row_id)) != RULES_VERSION:
+            return self.briefs(connection, row_id).get(request_row)
+        row = stored_verdict(connection, request_row)
+        return brief_of(row) if row else None
+
     def explain(
         self, connection: sqlite3.Connection, key: str, against: str, prices: PriceTable
     ) -> VerdictView:
@@ -112,9 +124,9 @@ class VerdictReader:
         if found is None:
             raise NotFoundError(f"There is no request {key!r} in this database.")
         row_id = found[0]
-        rows = self._rows.get(connection, row_id, lambda: session_requests(connection, row_id))
-        seqs = {row.key: seq for seq, row in enumerate(rows, 1)}
-        row = rows[seqs[key] - 1]
+        lines = self._lines.get(connection, row_id, lambda: session_lines(connection, row_id))
+        seqs = {line.key: seq for seq, line in enumerate(lines, 1)}
+        row = request_row(connection, lines[seqs[key] - 1].id)
         if against == key:
             raise UsageError("A request cannot be its own baseline.")
         if against and against not in seqs:
@@ -127,7 +139,9 @@ class VerdictReader:
             stop = named_stop(connection, row_id, row, verdict.read_stop)
             verdict = replace(verdict, read_stop=stop)
         facts = billed_facts(connection, row)
-        before = rows[seqs[verdict.baseline_key] - 1] if verdict.baseline_key in seqs else None
+        before = None
+        if verdict.baseline_key in seqs:
+            before = request_row(connection, lines[seqs[verdict.baseline_key] - 1].id)
         return VerdictView(
             key=key,
             seq=seqs[key],
@@ -138,7 +152,7 @@ class VerdictReader:
             verdict=with_cost(verdict, facts, prices),
             baseline=_choice(before, seqs[before.key]) if before else None,
             chosen=bool(against),
-            choices=_choices(rows[: seqs[key] - 1]),
+            choices=_choices(lines[: seqs[key] - 1]),
             change=_change(connection, verdict, before, row),
             usage=facts.usage,
             diagnostics=_diagnostics(row, verdict),
@@ -268,13 +282,13 @@ def _change(
     return first_change(connection, before.node_id, row.node_id)
 
 
-def _choices(earlier: Sequence[RequestRow]) -> tuple[RequestChoice, ...]:
+def _choices(earlier: Sequence[RequestLine]) -> tuple[RequestChoice, ...]:
     """The requests before this one that have a prompt, the latest first."""
-    numbered = reversed(list(enumerate(earlier, 1)))
+    numbered = zip(range(len(earlier), 0, -1), reversed(earlier), strict=True)
     return tuple(islice((_choice(r, seq) for seq, r in numbered if r.node_id is not None), CHOICES))
 
 
-def _choice(row: RequestRow, seq: int) -> RequestChoice:
+def _choice(row: AnyRequest, seq: int) -> RequestChoice:
     return RequestChoice(
         row.key,
         seq,

@@ -1,8 +1,8 @@
 """Reading sessions and requests: each function is one query, and returns plain records."""
 
 import sqlite3
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 from tracer.model.prompt import Marker, Tier
 
@@ -32,6 +32,26 @@ class SessionRow(NamedTuple):
     cache_write_tokens: int | None
     output_tokens: int | None
     read_reported_input: int | None
+
+
+class RequestLine(NamedTuple):
+    """What a session needs of each of its requests; names are those of the table."""
+
+    id: int
+    key: str
+    attempt: int
+    turn_id: str
+    query_source: str
+    lane: str
+    model_id: str
+    started_at_ms: int | None
+    status: str
+    verified_from: int | None
+    system_from: str
+    node_id: int | None
+    input_tokens: int | None
+    cache_read_tokens: int | None
+    cache_write_tokens: int | None
 
 
 class RequestRow(NamedTuple):
@@ -78,6 +98,8 @@ class RequestRow(NamedTuple):
     line: int
     offset_bytes: int
 
+
+AnyRequest: TypeAlias = RequestLine | RequestRow
 
 # Calls that are the conversation itself; all others are side calls (title, compaction, ...).
 CONVERSATIONS = ("main_turn", "subagent", "workflow_child", "")
@@ -162,14 +184,28 @@ def spark_rows(
     return found
 
 
-def session_requests(connection: sqlite3.Connection, row_id: int) -> list[RequestRow]:
-    """A session's requests by start time; the place in the file decides between equals."""
+# The order of a session's requests: the place in the file decides between equals.
+_IN_ORDER = "ORDER BY r.started_at_ms NULLS LAST, r.attempt, r.completed_at_ms, r.line, r.key"
+
+
+def session_lines(connection: sqlite3.Connection, row_id: int) -> list[RequestLine]:
+    """A session's requests in order."""
+    columns = ", ".join(f"r.{name}" for name in RequestLine._fields)
     rows = connection.execute(
-        f"{_REQUESTS} WHERE r.session_id = ? ORDER BY r.started_at_ms NULLS LAST, r.attempt, "
-        "r.completed_at_ms, r.line, r.key",
-        (row_id,),
+        f"SELECT {columns} FROM requests r WHERE r.session_id = ? {_IN_ORDER}", (row_id,)
     )
+    return [RequestLine(*row) for row in rows]
+
+
+def session_requests(connection: sqlite3.Connection, row_id: int) -> list[RequestRow]:
+    """The whole rows of a session's requests, in order."""
+    rows = connection.execute(f"{_REQUESTS} WHERE r.session_id = ? {_IN_ORDER}", (row_id,))
     return [RequestRow(*row) for row in rows]
+
+
+def request_row(connection: sqlite3.Connection, row_id: int) -> RequestRow:
+    """One request, which must be there."""
+    return RequestRow(*connection.execute(f"{_REQUESTS} WHERE r.id = ?", (row_id,)).fetchone())
 
 
 def keys_like(connection: sqlite3.Connection, prefix: str, limit: int = 10) -> list[str]:
@@ -217,16 +253,29 @@ def request_wire(connection: sqlite3.Connection, row_id: int) -> str:
     return str(row[0])
 
 
+_MARKERS = """SELECT m.request_id, m.tier, m.tier_index, m.block_index, m.ttl, m.scope,
+  m.message_index FROM markers m"""
+_MARKER_ORDER = """ORDER BY m.request_id,
+  CASE m.tier WHEN 'tools' THEN 0 WHEN 'system' THEN 1 ELSE 2 END, m.tier_index, m.block_index"""
+
+
 def session_markers(connection: sqlite3.Connection, row_id: int) -> dict[int, list[Marker]]:
     """Markers of all requests of a session, by request row id."""
-    found: dict[int, list[Marker]] = {}
     rows = connection.execute(
-        "SELECT m.request_id, m.tier, m.tier_index, m.block_index, m.ttl, m.scope, m.message_index "
-        "FROM markers m JOIN requests r ON r.id = m.request_id WHERE r.session_id = ? "
-        "ORDER BY m.request_id, CASE m.tier WHEN 'tools' THEN 0 WHEN 'system' THEN 1 ELSE 2 END, "
-        "m.tier_index, m.block_index",
+        f"{_MARKERS} JOIN requests r ON r.id = m.request_id WHERE r.session_id = ? {_MARKER_ORDER}",
         (row_id,),
     )
+    return _by_request(rows)
+
+
+def request_markers(connection: sqlite3.Connection, request_row: int) -> list[Marker]:
+    """The markers of one request."""
+    rows = connection.execute(f"{_MARKERS} WHERE m.request_id = ? {_MARKER_ORDER}", (request_row,))
+    return _by_request(rows).get(request_row, [])
+
+
+def _by_request(rows: Iterable[tuple[Any, ...]]) -> dict[int, list[Marker]]:
+    found: dict[int, list[Marker]] = {}
     made: dict[tuple[object, ...], Marker] = {}  # most requests mark the same system blocks
     for row in rows:
         marker = made.get(row[1:])

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tracer.model.events import Status
-from tracer.model.views import TimelineColumn
+from tracer.model.views import RequestOutline
 from web.layout.scale import bucket_size, coord, percent
 from web.layout.window import Window
 
@@ -38,16 +38,15 @@ class Overview:
     merged: int
 
 
-def _sizes(column: TimelineColumn) -> tuple[int, int, int, int]:
-    """Read, written, fresh and unsplit tokens of a column."""
-    usage = column.request.usage
-    if usage is None or usage.input_tokens is None:
-        return (0, 0, 0, column.prompt_tokens)
-    read = usage.cache_read_tokens
+def _sizes(request: RequestOutline) -> tuple[int, int, int, int]:
+    """Read, written, fresh and unsplit tokens of a request."""
+    if request.input_tokens is None:
+        return (0, 0, 0, request.prompt_tokens)
+    read = request.cache_read_tokens
     if read is None:
-        return (0, 0, 0, usage.input_tokens)
-    write = usage.cache_write_tokens or 0
-    return (read, write, max(0, usage.input_tokens - read - write), 0)
+        return (0, 0, 0, request.input_tokens)
+    write = request.cache_write_tokens or 0
+    return (read, write, max(0, request.input_tokens - read - write), 0)
 
 
 def _skyline(tops: Sequence[float], bottoms: Sequence[float], step: float) -> str:
@@ -62,15 +61,15 @@ def _skyline(tops: Sequence[float], bottoms: Sequence[float], step: float) -> st
 
 
 def overview(
-    columns: Sequence[TimelineColumn], window: Window, selected: int | None = None
+    requests: Sequence[RequestOutline], window: Window, selected: int | None = None
 ) -> Overview:
     """The strip. Where several requests share a bar, the largest of them is drawn.
 
     `selected` is a column counted from 1.
     """
-    total = len(columns)
+    total = len(requests)
     each = bucket_size(total, MOST_BARS)
-    sizes = [_sizes(column) for column in columns]
+    sizes = [_sizes(request) for request in requests]
     bars = [max(sizes[i : i + each], key=sum) for i in range(0, total, each)]
     top = max((sum(bar) for bar in bars), default=0) or 1
     step = WIDTH * each / total if total else 0.0
@@ -81,10 +80,8 @@ def overview(
             [y - (HEIGHT - 2) * bar[kind] / top for y, bar in zip(below, bars, strict=True)]
         )
     paths = [_skyline(edges[k + 1], edges[k], step) for k in range(4)]
-    failed = sorted({i // each for i, c in enumerate(columns) if c.request.status is Status.FAILED})
-    missing = {
-        i // each for i, c in enumerate(columns) if c.request.verdict and c.request.verdict.is_miss
-    }
+    failed = sorted({i // each for i, r in enumerate(requests) if r.status == Status.FAILED})
+    missing = {i // each for i, r in enumerate(requests) if r.is_miss}
     lows = [float(HEIGHT) if i in missing else top_y for i, top_y in enumerate(edges[4])]
     lost = _skyline(edges[4], lows, step)
     wide = coord(max(step, 2))

@@ -163,7 +163,7 @@ CACHE_HINT += " have been read"
 
 def window_columns(timeline: Timeline, window: Window) -> tuple[TimelineColumn, ...]:
     """The columns of a window."""
-    return timeline.columns[window.first - 1 : window.last] if window.total else ()
+    return tuple(timeline.columns[window.first - 1 : window.last]) if window.total else ()
 
 
 def _hits(

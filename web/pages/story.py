@@ -1,5 +1,6 @@
 """The turns of a session: what the user said, what the agent did, what the session belongs to."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -75,7 +76,7 @@ def _view(request: Request) -> StoryView:
 
 
 def _numbers(
-    service: Service, session: SessionSummary, requests: tuple[RequestSummary, ...]
+    service: Service, session: SessionSummary, requests: Sequence[RequestSummary]
 ) -> SessionCache | None:
     if not requests or session.observed_metadata < session.requests:
         return None

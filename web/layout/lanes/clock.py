@@ -69,7 +69,7 @@ def _draw(scene: Scene) -> Piece:
 
 
 def _has(timeline: Timeline, around: Surroundings) -> bool:
-    return any(c.request.verdict and c.request.verdict.baseline_key for c in timeline.columns)
+    return any(request.baseline_key for request in timeline.outline)
 
 
 LANE = Lane("clock", 15, "Cache clock", _HINT, _draw, _has)

@@ -24,7 +24,7 @@ def _draw(scene: Scene) -> Piece:
 
 
 def _has(timeline: Timeline, around: Surroundings) -> bool:
-    return any(column.request.markers for column in timeline.columns)
+    return any(request.markers for request in timeline.outline)
 
 
 LANE = Lane("markers", 90, "Markers", _HINT, _draw, _has, shown=False)

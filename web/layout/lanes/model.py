@@ -29,7 +29,7 @@ def _draw(scene: Scene) -> Piece:
 
 
 def _has(timeline: Timeline, around: Surroundings) -> bool:
-    return any(not column.request.side_call for column in timeline.columns)
+    return any(not request.side_call for request in timeline.outline)
 
 
 LANE = Lane("model", 40, "Model", _HINT, _draw, _has)

@@ -19,7 +19,7 @@ def _draw(scene: Scene) -> Piece:
 
 
 def _has(timeline: Timeline, around: Surroundings) -> bool:
-    return any(column.request.side_call for column in timeline.columns)
+    return any(request.side_call for request in timeline.outline)
 
 
 LANE = Lane("side", 60, "Side calls", _HINT, _draw, _has)

@@ -24,7 +24,7 @@ def _draw(scene: Scene) -> Piece:
 
 
 def _has(timeline: Timeline, around: Surroundings) -> bool:
-    return any(column.request.verdict for column in timeline.columns)
+    return any(request.result for request in timeline.outline)
 
 
 LANE = Lane("verdict", 10, "Verdict", _HINT, _draw, _has)
