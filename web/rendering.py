@@ -56,6 +56,7 @@ class Chrome:
     filter_text: str = ""
     paused: bool = False
     pause_href: str = ""
+    live_id: str = "live"
 
 
 def _finalize(value: Any) -> Any:
