@@ -16,7 +16,7 @@ from tracer.model.prompt import Marker, Part, Tier
 from tracer.model.source import SourceRef
 from tracer.model.surroundings import CacheClock, ChildRequest, ChildSession, Surroundings
 from tracer.model.usage import Convention, Usage
-from tracer.model.verdict import CauseFinding, Certainty, Result, Verdict, VerdictBrief
+from tracer.model.verdict import CauseFinding, Certainty, ReadStop, Result, Verdict, VerdictBrief
 from tracer.model.verdict_views import FirstChange, VerdictView
 from tracer.model.views import (
     Evidence,
@@ -97,6 +97,10 @@ def verdict(seq: int) -> Verdict:
         could, _read(seq), lost, 0, lost, 64, causes=(cause,) if lost else (),
         checked_equal=("model", "endpoint", "41 tools", "system, 3 blocks"),
         method="64-token blocks of the request before",
+        read_stop=ReadStop(
+            _read(seq), 46, Tier.MESSAGES, 4, "the end of block 46", _read(seq), 0, True,
+            "The read ended where the first change begins.",
+        ) if lost else None,
     )  # fmt: skip
 
 

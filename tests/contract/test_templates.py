@@ -56,11 +56,22 @@ def bound(tree: nodes.Template) -> set[str]:
     return names
 
 
+def frames(name: str) -> set[str]:
+    """What a template extends: the frame around a page has its names, whatever a partial binds."""
+    found = set()
+    for node in environment().parse((FOLDER / name).read_text("utf-8")).find_all(nodes.Extends):
+        if isinstance(node.template, nodes.Const):
+            found |= {node.template.value, *frames(node.template.value)}
+    return found
+
+
 def used(name: str) -> set[str]:
     """Names that a template and its relatives expect to be given."""
-    trees = closure(name).values()
-    free = set().union(*(meta.find_undeclared_variables(tree) for tree in trees))
-    return free - set().union(*(bound(tree) for tree in trees)) - set(environment().globals)
+    trees = closure(name)
+    free = {which: meta.find_undeclared_variables(tree) for which, tree in trees.items()}
+    given = set().union(*free.values()) - set().union(*map(bound, trees.values()))
+    own = set().union(*(free[frame] for frame in frames(name)))
+    return (given | own) - set(environment().globals)
 
 
 def test_there_are_templates() -> None:

@@ -59,7 +59,6 @@ class PatternsPage:
     panel: Panel
     callouts: tuple[Callout | NoCallout, ...]
     found: SessionList
-    nothing: SessionList
     failure: ErrorPage
 
 
@@ -88,7 +87,6 @@ def patterns(request: Request) -> Response:
         panel=panel,
         callouts=callouts,
         found=found,
-        nothing=replace(found, rows=(), total=0),
         failure=ErrorPage(frame, 404, "Not Found", "There is no request 4f2a in this database."),
     )
     return render(request, page)
