@@ -44,12 +44,45 @@ def test_the_shipped_prices_are_sourced_and_dated() -> None:
     assert SHIPPED.prices
     for price in SHIPPED.prices:
         assert price.source.startswith("https://") and len(price.dated) == len("2026-01-31")
-        assert price.cache_read == pytest.approx(0.1 * price.input)
-        assert price.cache_write_5m == pytest.approx(1.25 * price.input)
-        assert price.cache_write_1h == pytest.approx(2 * price.input)
-    assert SHIPPED.of("anthropic", "claude-opus-4-8") is not None
-    assert SHIPPED.of("anthropic", "claude-opus-4-5") is None
-    assert SHIPPED.of("glm", "glm-5") is None
+        assert price.cache_read is not None and price.cache_read <= 0.2 * price.input
+        if price.provider == "anthropic":
+            assert price.cache_write_5m == pytest.approx(1.25 * price.input)
+            assert price.cache_write_1h == pytest.approx(2 * price.input)
+    assert SHIPPED.of("deepseek", "deepseek-v4") is None
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "price"),
+    [
+        ("anthropic", "claude-opus-5", 5.0),
+        ("anthropic", "claude-opus-5-20260801", 5.0),
+        ("anthropic", "claude-opus-5-5", None),
+        ("anthropic", "claude-opus-4-8", 5.0),
+        ("anthropic", "claude-opus-4-5-20251101", 5.0),
+        ("anthropic", "claude-opus-4-1", None),
+        ("anthropic", "claude-fable-5-1", 10.0),
+        ("anthropic", "claude-sonnet-4-20250514", 3.0),
+        ("anthropic", "claude-sonnet-4-6", 3.0),
+        ("anthropic", "claude-sonnet-4-8", None),
+        ("glm", "glm-5", 1.0),
+        ("glm", "z-ai/glm-4.7", 0.6),
+        ("glm", "glm-5.3", None),
+        ("glm", "glm-4.7-flash", None),
+    ],
+)
+def test_which_models_have_a_price(provider: str, model: str, price: float | None) -> None:
+    found = SHIPPED.of(provider, model)
+    assert (found and found.input) == price
+
+
+def test_a_read_of_the_newest_models_has_a_price_of_its_own() -> None:
+    reads = [SHIPPED.of("anthropic", f"claude-fable-{v}") for v in ("5-1", "5")]
+    assert [price and price.cache_read for price in reads] == [0.25, 1.0]
+
+
+def test_a_plan_has_no_price_per_token() -> None:
+    assert SHIPPED.of("glm", "glm-5", "builtin:zai-coding-plan") is None
+    assert SHIPPED.of("glm", "glm-5", "zai") is not None
 
 
 def test_no_money_is_made_up() -> None:

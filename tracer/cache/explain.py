@@ -185,7 +185,7 @@ def _avoidable(case: Case, ranked: Ranked) -> int:
 def _cost(call: CallFacts, lost: int, provider: Provider, prices: PriceTable | None) -> Cost | None:
     if prices is None or not lost:
         return None
-    price = prices.of(provider.name, call.model)
+    price = prices.of(provider.name, call.model, call.provider_id)
     if price is None:
         return None
     return miss_cost(lost, price, wrote=bool(call.write_tokens), hour=bool(call.write_1h_tokens))

@@ -20,7 +20,8 @@ SCHEMA = 1
 class Price:
     """What one model costs, per million tokens. `model` is a pattern searched in the model's id.
 
-    A price that is None is not known. `dated` is the day on which the source said so.
+    A price that is None is not known. `dated` is the day on which the source said so. It does not
+    hold for providers whose id matches `except_provider`: a plan has no price per token.
     """
 
     provider: str
@@ -33,6 +34,7 @@ class Price:
     cache_write_1h: float | None
     source: str
     dated: str
+    except_provider: str = ""
 
     @property
     def origin(self) -> str:
@@ -46,11 +48,14 @@ class PriceTable:
 
     prices: tuple[Price, ...] = ()
 
-    def of(self, provider: str, model: str) -> Price | None:
-        """The price of a model at a provider family (`tracer.cache.providers`), or None."""
-        name = model.lower()
+    def of(self, provider: str, model: str, provider_id: str = "") -> Price | None:
+        """The price of a model at a provider family (`tracer.cache.providers`), or None;
+        `provider_id` is what the agent calls the provider."""
+        name, who = model.lower(), provider_id.lower()
+        found = (p for p in self.prices if p.provider == provider and re.search(p.model, name))
         return next(
-            (p for p in self.prices if p.provider == provider and re.search(p.model, name)), None
+            (p for p in found if not (p.except_provider and re.search(p.except_provider, who))),
+            None,
         )
 
 
@@ -77,10 +82,14 @@ def _price(number: int, entry: object) -> Price:
     base = _number(number, entry, "input")
     if base is None:
         raise InputError(f"Price {number} of the price table has no input price.")
-    try:
-        re.compile(str(texts["model"]))
-    except re.error as error:
-        raise InputError(f"Price {number}: its model is no valid pattern ({error}).") from error
+    excepted = str(entry.get("except_provider", ""))
+    for name, pattern in (("model", str(texts["model"])), ("except_provider", excepted)):
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise InputError(
+                f"Price {number}: its {name} is no valid pattern ({error})."
+            ) from error
     return Price(
         provider=str(texts["provider"]),
         model=str(texts["model"]),
@@ -92,6 +101,7 @@ def _price(number: int, entry: object) -> Price:
         cache_write_1h=_number(number, entry, "cache_write_1h"),
         source=str(texts["source"]),
         dated=str(entry.get("dated", "undated")),
+        except_provider=excepted,
     )
 
 

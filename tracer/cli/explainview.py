@@ -86,7 +86,7 @@ def _print_numbers(view: VerdictView) -> None:
 def _cost_words(verdict: Verdict) -> str:
     cost = verdict.cost
     if cost is None:
-        return "not known: no price for this model (see --prices)"
+        return "not known: no price for this model at this provider (see --prices)"
     return f"{cost.amount:.4f} {cost.currency} = {cost.formula}, by {cost.source}"
 
 

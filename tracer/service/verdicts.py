@@ -248,7 +248,7 @@ def brief_of(row: VerdictRow) -> VerdictBrief:
 
 def with_cost(verdict: Verdict, call: CallFacts, prices: PriceTable) -> Verdict:
     """The verdict with what the rebilled tokens cost, where a price is known."""
-    price = prices.of(_provider(call).name, call.model)
+    price = prices.of(_provider(call).name, call.model, call.provider_id)
     if price is None or not verdict.rebilled_tokens:
         return verdict
     cost = miss_cost(
