@@ -1,7 +1,33 @@
 """Reports of checks, made by hand."""
 
+from dataclasses import replace
+
 from tracer.model.check_views import CheckReport, FindingView, RuleView, UndecidedView
 from tracer.model.findings import Finding, Level
+from tracer.service import Service
+
+
+class CheckingFake(Service):
+    """Answers for rules from memory: a report of every session, nothing found unless given."""
+
+    report: CheckReport | None = None
+
+    def check(self, session_id: str = "", *, now: bool = True) -> CheckReport:
+        """The given report, with the findings of that session."""
+        made = self.report or CheckReport((), (RULE.name, OTHER.name), (), (RULE, OTHER))
+        own = (v for v in made.findings if session_id in ("", v.session_id))
+        return replace(made, findings=tuple(own))
+
+    def check_request(self, key: str, *, now: bool = True) -> CheckReport:
+        """The given report, with the findings of that request."""
+        made = self.check()
+        own = (v for v in made.findings if v.finding.key == key)
+        return replace(made, findings=tuple(own))
+
+    def rules(self) -> tuple[RuleView, ...]:
+        """The two rules."""
+        return RULE, OTHER
+
 
 RULE = RuleView(
     "demo/first-word",
@@ -29,7 +55,7 @@ def a_check_report() -> CheckReport:
     whole = Finding(OTHER.name, OTHER.level, "k3", "Nothing is said at the end.")
     return CheckReport(
         findings=(
-            FindingView(found, "sess_demo", "Fix the uploader", 2),
+            FindingView(found, "sess_demo", "Fix the uploader", 2, 7),
             FindingView(whole, "sess_demo", "", 3),
         ),
         rules_run=(RULE.name, OTHER.name),

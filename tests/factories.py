@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.anatomy_factories import a_presence
+from tests.check_factories import CheckingFake
 from tests.judging_fakes import JudgingFake
 from tests.listing_fakes import ListingFake
 from tests.outlines import outline_of
@@ -398,7 +399,7 @@ def a_source(source_id: int = 1, **changes: object) -> SourceView:
     return replace(made, **changes)  # type: ignore[arg-type]
 
 
-class FakeService(ListingFake, JudgingFake):
+class FakeService(ListingFake, JudgingFake, CheckingFake):
     """Answers from memory. Details are made from the columns unless given by key."""
 
     def __init__(

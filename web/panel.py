@@ -6,6 +6,7 @@ from tracer.errors import NotFoundError
 from tracer.model.views import ReminderView, RequestDetail, SessionSummary
 from tracer.service import Service
 from tracer.service.verdicts import SessionCache
+from web.checks import RequestRules, rules_of_request
 from web.layout.prompt_map import MapPiece, map_of_parts, map_of_runs
 from web.layout.read_marks import ReadMarks
 from web.urls import SessionState, compare_url, marked_url, misses_url, request_url
@@ -52,6 +53,7 @@ class Panel:
     marks: ReadMarks | None = None
     cache: SessionCache | None = None
     misses_href: str = ""
+    rules: RequestRules | None = None
 
 
 def make_panel(service: Service, state: SessionState, session: SessionSummary) -> Panel:
@@ -84,6 +86,7 @@ def make_panel(service: Service, state: SessionState, session: SessionSummary) -
         notes=_notes(detail),
         callout=callout,
         marks=marks_of(callout, pieces, detail.part_sizes),
+        rules=rules_of_request(service, state.request, state.session_id),
     )
 
 

@@ -146,6 +146,14 @@ def misses_url(session_id: str = "", code: str = "", offset: int = 0) -> str:
     return "/misses" + ("?" + urlencode(pairs, errors="surrogatepass") if pairs else "")
 
 
+def checks_url(session_id: str = "", rule: str = "", level: str = "", offset: int = 0) -> str:
+    """What the agents' rules found: in a session or in all, by one rule or all, from a row on."""
+    named = (("session", session_id), ("rule", rule), ("level", level))
+    pairs = [(name, value) for name, value in named if value]
+    pairs += [("offset", str(offset))] if offset else []
+    return "/checks" + ("?" + urlencode(pairs, safe="/", errors="surrogatepass") if pairs else "")
+
+
 def request_url(
     key: str, blocks_from: int = 0, block: int | None = None, *, raw: bool = False
 ) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tracer.checks.base import Found, Rule
-from tracer.checks.case import CheckedSession
+from tracer.checks.case import CheckedRequest, CheckedSession
 from tracer.model.findings import Finding, NotApplicable
 
 
@@ -22,9 +22,11 @@ class Undecided:
 @dataclass(frozen=True, slots=True)
 class Checked:
     """What the rules of a session's families found, by request and place; a broken place is told
-    once, where it is first seen. `rules_run` are the names of all rules that were asked."""
+    once, where it is first seen. `places` are those of the findings' messages in their prompts
+    (the first block), in the same order. `rules_run` are the names of all rules that were asked."""
 
     findings: tuple[Finding, ...] = ()
+    places: tuple[int | None, ...] = ()
     rules_run: tuple[str, ...] = ()
     undecided: tuple[Undecided, ...] = ()
 
@@ -38,14 +40,16 @@ def run_rules(session: CheckedSession, rules: Iterable[Rule]) -> Checked:
             ran.append(rule.name)
             for found in rule.check(session):
                 collected.add(found)
-    return Checked(collected.findings(), tuple(ran), collected.undecided())
+    findings = collected.findings()
+    places = tuple(_place(collected.requests[found.key], found) for found in findings)
+    return Checked(findings, places, tuple(ran), collected.undecided())
 
 
 class _Collected:
     """Findings without repetition: later requests carry a broken message along."""
 
     def __init__(self, session: CheckedSession) -> None:
-        self._requests = {request.key: request for request in session.requests}
+        self.requests = {request.key: request for request in session.requests}
         self._places = {request.key: i for i, request in enumerate(session.requests)}
         self._findings: dict[tuple[object, ...], Finding] = {}
         # Of a rule and what it needs: the first request's key, and how many there are.
@@ -67,7 +71,7 @@ class _Collected:
         )
 
     def _identity(self, found: Finding) -> tuple[object, ...]:
-        messages = self._requests[found.key].messages
+        messages = self.requests[found.key].messages
         at = found.message_index
         if at is None or not 0 <= at < len(messages):
             return (found.rule, found.key, at, found.message)
@@ -85,3 +89,15 @@ class _Collected:
                 ),
             )
         )
+
+
+def _place(request: CheckedRequest, found: Finding) -> int | None:
+    """The place in the prompt of the first block of a finding's message; None where it has none."""
+    if found.message_index is None or found.message_index >= len(request.messages):
+        return None
+    at, index = len(request.tools) + (not request.tools_known), 0
+    while index < found.message_index:
+        message = request.messages[index]
+        at += len(message.blocks)
+        index += message.gap or 1  # a gap is one block, whatever it spans
+    return at

@@ -21,12 +21,14 @@ class RuleView:
 
 @dataclass(frozen=True, slots=True)
 class FindingView:
-    """A finding, and where its request stands."""
+    """A finding, and where its request stands. `prompt_index` is the place in the prompt of the
+    first block of its message; None where it is about the request as a whole."""
 
     finding: Finding
     session_id: str
     session_title: str
     seq: int
+    prompt_index: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,8 @@ class CheckReport:
     """What the rules say of a session, of one of its requests, or of all sessions.
 
     `rules_run` are the names of the rules that were asked and are not switched off; `rules` are all
-    that there are. A rule that was run, found nothing and is not undecided holds.
+    that there are. A rule that was run, found nothing and is not undecided holds. `outdated` counts
+    sessions of which something was stored that was not checked yet.
     """
 
     findings: tuple[FindingView, ...]
@@ -55,6 +58,7 @@ class CheckReport:
     rules: tuple[RuleView, ...]
     sessions: int = 1
     rules_version: str = ""
+    outdated: int = 0
 
     def rule(self, name: str) -> RuleView | None:
         """The rule with that name, if this program still has it."""

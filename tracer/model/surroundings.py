@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tracer.model.events import Status
+from tracer.model.findings import Level
 from tracer.model.verdict import Result
 from tracer.model.views import SessionSummary
 
@@ -50,9 +51,11 @@ class ChildSession:
 class Surroundings:
     """Of some requests of a session, by key: the clock of the cache, and the tools that the
     response calls, by name with how often. `has_calls` tells of the whole session. `children` are
-    the sessions of subagents, by start time."""
+    the sessions of subagents, by start time. `findings` counts what the agent's rules found, by the
+    key of the request and by level, over the whole session."""
 
     clocks: Mapping[str, CacheClock] = field(default_factory=dict)
     calls: Mapping[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
     children: tuple[ChildSession, ...] = ()
     has_calls: bool = False
+    findings: Mapping[str, Mapping[Level, int]] = field(default_factory=dict)

@@ -280,10 +280,11 @@ class Service(ChecksOfService, SearchOfService):
             loaded = self._loaded(connection, row_id, session_id)
             requests = loaded.requests(connection)
             asked = (row_id, session_id, requests, loaded.data.seqs, first_seq, last_seq)
+            off = self._checks.off
             return self._surroundings.get(
                 connection,
                 (row_id, first_seq, last_seq),
-                lambda: build_surroundings(connection, *asked),
+                lambda: build_surroundings(connection, *asked, rules_off=off),
             )
 
     def _loaded(

@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from tracer.cache import provider_for
 from tracer.cache.markers import asked_ttl
 from tracer.model.events import Status
+from tracer.model.findings import Level
 from tracer.model.surroundings import CacheClock, ChildRequest, ChildSession, Surroundings
 from tracer.model.verdict import Result
 from tracer.model.views import RequestSummary
 from tracer.service.sessions import summaries
+from tracer.store.checks import finding_marks
 from tracer.store.reading import child_ids
 from tracer.store.surroundings import child_requests, has_calls, response_calls
 
@@ -23,8 +25,10 @@ def build_surroundings(
     seqs: Mapping[str, int],
     first_seq: int,
     last_seq: int,
+    rules_off: frozenset[str] = frozenset(),
 ) -> Surroundings:
-    """The surroundings of some of a session's `requests`; `seqs` are their numbers by key."""
+    """The surroundings of some of a session's `requests`; `seqs` are their numbers by key. Findings
+    of `rules_off` do not count."""
     shown = requests[max(first_seq, 1) - 1 : last_seq]
     keys = [request.key for request in shown]
     wanted = frozenset(keys)
@@ -32,6 +36,9 @@ def build_surroundings(
     for key, name in response_calls(connection, row_id, keys):
         if key in wanted:
             calls.setdefault(key, Counter())[name] += 1
+    findings: dict[str, dict[Level, int]] = {}
+    for key, level, count in finding_marks(connection, row_id, rules_off):
+        findings.setdefault(key, {})[Level(level)] = count
     return Surroundings(
         clocks=cache_clocks(
             shown,
@@ -44,6 +51,7 @@ def build_surroundings(
         calls={key: tuple(found.items()) for key, found in calls.items()},
         children=_children(connection, session_id),
         has_calls=bool(calls) or has_calls(connection, row_id),
+        findings=findings,
     )
 
 

@@ -62,6 +62,7 @@ class FindingRow(NamedTuple):
     rule: str
     level: str
     message_index: int | None
+    prompt_index: int | None
     message: str
     evidence_json: str
 
@@ -86,6 +87,7 @@ class FoundRow(NamedTuple):
     key: str
     message: str
     message_index: int | None
+    prompt_index: int | None
     evidence_json: str
     session_row: int
     session_id: str
@@ -201,8 +203,9 @@ def save_checks(
             connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
 
 
-_FOUND = """SELECT f.rule, f.level, r.key, f.message, f.message_index, f.evidence_json, s.id,
-  s.session_id, s.title, r.id FROM findings f JOIN requests r ON r.id = f.request_id
+_FOUND = """SELECT f.rule, f.level, r.key, f.message, f.message_index, f.prompt_index,
+  f.evidence_json, s.id, s.session_id, s.title, r.id
+FROM findings f JOIN requests r ON r.id = f.request_id
 JOIN sessions s ON s.id = f.session_id"""
 
 
@@ -266,3 +269,26 @@ def session_title(connection: sqlite3.Connection, row_id: int) -> str:
     """The title of a session; empty where it has none."""
     row = connection.execute("SELECT title FROM sessions WHERE id = ?", (row_id,)).fetchone()
     return str(row[0])
+
+
+def finding_marks(
+    connection: sqlite3.Connection, row_id: int, off: Iterable[str]
+) -> list[tuple[str, str, int]]:
+    """Key, level and number of the findings of a session by request and level; rules that are `off`
+    do not count."""
+    return connection.execute(
+        "SELECT r.key, f.level, count(*) FROM findings f JOIN requests r ON r.id = f.request_id "
+        "WHERE f.session_id = ? AND f.rule NOT IN (SELECT value FROM json_each(?)) "
+        "GROUP BY f.request_id, f.level",
+        (row_id, json.dumps(sorted(off))),
+    ).fetchall()
+
+
+def unchecked_count(connection: sqlite3.Connection, version: str) -> int:
+    """How many sessions with a prompt a version of the rules has not checked as they are."""
+    row = connection.execute(
+        "SELECT count(*) FROM sessions s WHERE s.checked <> ? AND EXISTS (SELECT 1 FROM requests r "
+        "WHERE r.session_id = s.id AND r.node_id IS NOT NULL)",
+        (version,),
+    ).fetchone()
+    return int(row[0])

@@ -15,6 +15,7 @@ STATEMENTS = (
   rule TEXT NOT NULL,
   level TEXT NOT NULL,
   message_index INTEGER,
+  prompt_index INTEGER,
   message TEXT NOT NULL,
   evidence_json TEXT NOT NULL,
   PRIMARY KEY (session_id, position)
@@ -34,6 +35,6 @@ STATEMENTS = (
     """CREATE VIEW v_findings AS
 SELECT f.rule, f.level, s.session_id, r.key, r.lane,
   strftime('%Y-%m-%dT%H:%M:%fZ', r.started_at_ms / 1000.0, 'unixepoch') AS started_at,
-  f.message_index, f.message, f.evidence_json, s.checked = '' AS outdated
+  f.message_index, f.prompt_index, f.message, f.evidence_json, s.checked = '' AS outdated
 FROM findings f JOIN requests r ON r.id = f.request_id JOIN sessions s ON s.id = f.session_id""",
 )

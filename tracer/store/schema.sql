@@ -113,6 +113,7 @@ CREATE TABLE findings (
   rule TEXT NOT NULL,
   level TEXT NOT NULL,
   message_index INTEGER,
+  prompt_index INTEGER,
   message TEXT NOT NULL,
   evidence_json TEXT NOT NULL,
   PRIMARY KEY (session_id, position)
@@ -446,7 +447,7 @@ CREATE VIEW v_conversation AS SELECT s.session_id, m.message_id, m.role, m.turn_
 CREATE VIEW v_findings AS
 SELECT f.rule, f.level, s.session_id, r.key, r.lane,
   strftime('%Y-%m-%dT%H:%M:%fZ', r.started_at_ms / 1000.0, 'unixepoch') AS started_at,
-  f.message_index, f.message, f.evidence_json, s.checked = '' AS outdated
+  f.message_index, f.prompt_index, f.message, f.evidence_json, s.checked = '' AS outdated
 FROM findings f JOIN requests r ON r.id = f.request_id JOIN sessions s ON s.id = f.session_id;
 
 CREATE VIEW v_log AS

@@ -8,6 +8,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from tracer.jsonview.anatomy import presence_json
+from tracer.jsonview.checks import check_json
 from tracer.jsonview.compare import comparison_json
 from tracer.jsonview.core import JsonObject, session_json, sessions_json, sources_json
 from tracer.jsonview.encoding import json_text
@@ -111,6 +112,13 @@ def misses(request: Request) -> Response:
     return _json(misses_json(found, session_id, None))
 
 
+def checks(request: Request) -> Response:
+    """`tracer check --json`."""
+    session_id = request.query_params.get("session", "")
+    report = service_of(request).check(session_id, now=False)
+    return _json(check_json(report, session_id, "never"))
+
+
 def sources(request: Request) -> Response:
     """`tracer sources --json`."""
     return _json(sources_json(service_of(request).sources()))
@@ -127,5 +135,6 @@ ROUTES = (
     Route("/data/compare/sessions", compare_sessions, name="data.compare.sessions"),
     Route("/data/compare/{a}/{b}", compare, name="data.compare"),
     Route("/data/misses", misses, name="data.misses"),
+    Route("/data/checks", checks, name="data.checks"),
     Route("/data/sources", sources, name="data.sources"),
 )

@@ -31,6 +31,7 @@ from web.blocks import (
     pager,
     whole_map,
 )
+from web.checks import RequestRules, rules_of_request
 from web.conversation import MessageRow, conversation, message_row
 from web.filters import one_line
 from web.layout.read_marks import ReadMarks
@@ -64,6 +65,7 @@ class RequestPage:
     detail: RequestDetail
     near: Neighbours
     callout: Callout | NoCallout
+    rules: RequestRules
     marks: ReadMarks | None
     whole: tuple[MapLink, ...]
     part: tuple[MapLink, ...]
@@ -145,6 +147,7 @@ def _page(request: Request, detail: RequestDetail, state: BlockState, revision: 
         detail=detail,
         near=_near(detail),
         callout=callout,
+        rules=rules_of_request(service_of(request), detail.request.key, detail.request.session_id),
         marks=marks_of(callout, tuple(link.piece for link in whole), detail.part_sizes),
         whole=whole,
         part=page_map(detail) if len(detail.blocks) < detail.block_total else (),

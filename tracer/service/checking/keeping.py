@@ -114,6 +114,7 @@ def _finding_rows(row_id: int, checked: Checked, ids: dict[str, int]) -> list[Fi
             found.rule,
             found.level.value,
             found.message_index,
+            checked.places[place],
             found.message,
             evidence_json(found),
         )

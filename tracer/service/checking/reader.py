@@ -1,8 +1,9 @@
 """Reading what rules found: what is stored, or, where that is out of date, what they find now."""
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 
 import msgspec
 
@@ -21,6 +22,7 @@ from tracer.store.checks import (
     request_row_ids,
     session_facts,
     session_title,
+    unchecked_count,
 )
 from tracer.store.reading import request_session, session_row_id
 from tracer.store.verdicts import request_numbers
@@ -55,20 +57,30 @@ class CheckReader:
         self._everything: RevisionCache[CheckReport] = RevisionCache(1)
         self._reports: RevisionCache[CheckReport] = RevisionCache(KEPT_SESSIONS)
 
-    def session(self, connection: sqlite3.Connection, row_id: int) -> CheckReport:
-        """What the rules say of one session."""
+    def session(
+        self, connection: sqlite3.Connection, row_id: int, *, now: bool = True
+    ) -> CheckReport:
+        """What the rules say of one session; `now` False is content with what is stored."""
         return self._reports.get(
-            connection, row_id, lambda: self._report(connection, [self._of(connection, row_id)])
+            connection, (row_id, now), lambda: self._of_one(connection, row_id, now=now)
         )
 
-    def everything(self, connection: sqlite3.Connection) -> CheckReport:
-        """What the rules say of all sessions, the one last active first."""
-        return self._everything.get(connection, "all", lambda: self._of_all(connection))
+    def everything(self, connection: sqlite3.Connection, *, now: bool = True) -> CheckReport:
+        """What the rules say of all sessions, the one last active first; `now` False is content
+        with what is stored."""
+        return self._everything.get(connection, now, lambda: self._of_all(connection, now=now))
 
-    def _of_all(self, connection: sqlite3.Connection) -> CheckReport:
-        """Most sessions are stored as they are; the others are checked one by one."""
+    def _of_one(self, connection: sqlite3.Connection, row_id: int, *, now: bool) -> CheckReport:
+        if not now and not is_checked(connection, row_id):
+            stored = _Rows(found_rows(connection, row_id), asked_rows(connection, row_id))
+            if stored.asked:
+                return replace(self._report(connection, [stored]), outdated=1)
+        return self._report(connection, [self._of(connection, row_id)])
+
+    def _of_all(self, connection: sqlite3.Connection, *, now: bool) -> CheckReport:
+        """Most sessions are stored as they are; the others are checked one by one, if at all."""
         ids = all_session_rows(connection)
-        stale = [row_id for row_id in ids if not is_checked(connection, row_id)]
+        stale = [row_id for row_id in ids if not is_checked(connection, row_id)] if now else []
         found: dict[int, list[FoundRow]] = {}
         asked: dict[int, list[AskedRow]] = {}
         for row in found_rows(connection):
@@ -76,11 +88,13 @@ class CheckReader:
         for other in asked_rows(connection):
             asked.setdefault(other.session_row, []).append(other)
         for row_id in stale:
-            now = self._of(connection, row_id)
-            found[row_id], asked[row_id] = list(now.found), list(now.asked)
-        return self._report(
+            rows = self._of(connection, row_id)
+            found[row_id], asked[row_id] = list(rows.found), list(rows.asked)
+        report = self._report(
             connection, [_Rows(found.get(i, []), asked.get(i, [])) for i in ids], len(ids)
         )
+        outdated = 0 if now else unchecked_count(connection, rules_version())
+        return replace(report, outdated=outdated)
 
     def _of(self, connection: sqlite3.Connection, row_id: int) -> _Rows:
         if is_checked(connection, row_id):
@@ -116,7 +130,9 @@ def _finding(row: FoundRow, numbers: Mapping[int, int]) -> FindingView:
         row.message_index,
         _decode(row.evidence_json),
     )
-    return FindingView(found, row.session_id, row.session_title, numbers[row.request_row])
+    return FindingView(
+        found, row.session_id, row.session_title, numbers[row.request_row], row.prompt_index
+    )
 
 
 def _fresh(connection: sqlite3.Connection, row_id: int) -> _Rows:
@@ -126,10 +142,10 @@ def _fresh(connection: sqlite3.Connection, row_id: int) -> _Rows:
     checked = check_session(connection, row_id)
     found = [
         FoundRow(
-            f.rule, f.level.value, f.key, f.message, f.message_index, evidence_json(f), row_id,
-            session, title, ids[f.key],
+            f.rule, f.level.value, f.key, f.message, f.message_index, place, evidence_json(f),
+            row_id, session, title, ids[f.key],
         )
-        for f in checked.findings
+        for f, place in zip(checked.findings, checked.places, strict=True)
     ]  # fmt: skip
     asked = [AskedRow(name, "", "", 0, row_id, session) for name in checked.rules_run]
     asked += [
@@ -144,27 +160,28 @@ class ChecksOfService:
     _checks: CheckReader
     _read: Callable[[], AbstractContextManager[sqlite3.Connection]]
 
-    def check(self, session_id: str = "") -> CheckReport:
-        """What the rules say of a session, or of all of them. Raises NotFoundError."""
+    def check(self, session_id: str = "", *, now: bool = True) -> CheckReport:
+        """What the rules say of a session, or of all of them. `now` False is content with what is
+        stored, and with what is not checked yet. Raises NotFoundError."""
         with self._read() as connection:
             if not session_id:
-                return self._checks.everything(connection)
+                return self._checks.everything(connection, now=now)
             row_id = session_row_id(connection, session_id)
             if row_id is None:
                 raise NotFoundError(
                     f"There is no session {session_id!r} in this database. `tracer sessions` lists "
                     "them."
                 )
-            return self._checks.session(connection, row_id)
+            return self._checks.session(connection, row_id, now=now)
 
-    def check_request(self, key: str) -> CheckReport:
-        """What the rules found at one request, and which its session's log cannot decide. Raises
-        NotFoundError."""
+    def check_request(self, key: str, *, now: bool = True) -> CheckReport:
+        """What the rules found at one request, and which its session's log cannot decide; `now` as
+        for `check`. Raises NotFoundError."""
         with self._read() as connection:
             place = request_session(connection, key)
             if place is None:
                 raise NotFoundError(f"There is no request {key!r} in this database.")
-            report = self._checks.session(connection, place[0])
+            report = self._checks.session(connection, place[0], now=now)
         return of_request(report, key)
 
     def rules(self) -> tuple[RuleView, ...]:
@@ -174,11 +191,5 @@ class ChecksOfService:
 
 def of_request(report: CheckReport, key: str) -> CheckReport:
     """A session's report with the findings of one of its requests only."""
-    findings = tuple(_at(report.findings, key))
-    return CheckReport(
-        findings, report.rules_run, report.undecided, report.rules, 1, report.rules_version
-    )
-
-
-def _at(findings: Iterable[FindingView], key: str) -> Iterator[FindingView]:
-    return (view for view in findings if view.finding.key == key)
+    own = (view for view in report.findings if view.finding.key == key)
+    return replace(report, findings=tuple(own))
