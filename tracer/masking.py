@@ -17,12 +17,16 @@ from tracer.matching import ascii_lower
 
 MASK = "•"
 SHORTEST_CHARS = 8
-REACH_CHARS = 8_000
-"""How far around a piece of a text is looked: more than the usual private key is long."""
+REACH_CHARS = 500
+"""How far around a piece of a text is looked for the beginning of a secret that it was cut from."""
+
+KEY_REACH_CHARS = 8_000
+"""The same for private keys, which are long."""
 
 _CACHED_CHARS = 300
 _KEY_CHARS = 20_000
 _RUN_CHARS = 16
+_REACH_LINES = 80
 
 
 class Secret(NamedTuple):
@@ -168,11 +172,18 @@ _BY_WORD = {
 _PRIVATE_KEY = "private key"
 _KEY_HEAD = re.compile(r"private key(?: block)?-----", re.I)
 _KEY_BODY = re.compile(r"(?:[\sA-Za-z0-9+/=\\→|>.,:]|-(?!----))*")
+_BEGUN = re.compile(
+    r"(?:(?<![A-Za-z0-9_])(?:sk-(?:ant-|proj-)?|[sr]k_(?:live|test)_|A[KS]IA|gh[opusr]_|github_pat_"
+    r"|xox[a-z]-|AIza|eyJ)|://[^\s/:@\"'<>\\]{1,80}:|"
+    rf"(?i:authorization{_HEADER}(?:{_SCHEME})?|(?:{_PASSWORD}|{_NAME}|api[_-]?key){_IS}{_QUOTE}))"
+    r"(?P<s>[^\s\"'`\\]+?)…?$"
+)
 _KEY_RUN = re.compile(rf"[A-Za-z0-9+/=]{{{_RUN_CHARS},}}")
 
 
-def find_secrets(text: str) -> tuple[Secret, ...]:
-    """The secrets of a text in their order; none lies inside another."""
+def find_secrets(text: str, *, cut: bool = False) -> tuple[Secret, ...]:
+    """The secrets of a text in their order; none lies inside another. `cut` tells that the text
+    goes on: what looks like the beginning of a secret at its end is taken for one."""
     found: list[Secret] = []
     low = ascii_lower(text)
     for word, forms in _BY_WORD.items():
@@ -184,22 +195,36 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
                     found.append(secret)
                     break
             at = low.find(word, at + 1)
-    found += _private_keys(text, low)
+    found += _private_keys(text, low, cut=cut)
+    if cut and (match := _BEGUN.search(text, max(0, len(text) - REACH_CHARS))):
+        found.append(Secret(*match.span("s"), "secret that goes on"))
     return tuple(_merged(sorted(found)))
 
 
-def mask(text: str) -> str:
-    """The text with its secrets hidden, as long as it was."""
+def mask(text: str, *, cut: bool = False) -> str:
+    """The text with its secrets hidden, as long as it was. `cut` as for `find_secrets`."""
     if len(text) < SHORTEST_CHARS:
         return text
-    return _mask_short(text) if len(text) <= _CACHED_CHARS else _mask(text)
+    return _mask_short(text, cut) if len(text) <= _CACHED_CHARS else _mask(text, cut)
 
 
 def mask_piece(text: str, start: int, end: int) -> str:
     """`text[start:end]` masked as it is in the whole text: a piece alone may be cut from a secret
     in such a way that its form is gone."""
-    low, high = max(0, start - REACH_CHARS), min(len(text), end + REACH_CHARS)
+    start, end = max(0, start), min(len(text), end)
+    key_low = max(0, start - KEY_REACH_CHARS)
+    has_key = _PRIVATE_KEY in ascii_lower(text[key_low:end])
+    low = key_low if has_key else max(0, start - REACH_CHARS)
+    high = min(len(text), end + (KEY_REACH_CHARS if has_key else REACH_CHARS))
     return mask(text[low:high])[start - low : end - low]
+
+
+def mask_lines(lines: Sequence[str], start: int, end: int) -> list[str]:
+    """Some lines of a text, masked as they are in the whole text."""
+    low, high = max(0, start - _REACH_LINES), min(len(lines), end + _REACH_LINES)
+    around = lines[low:high]
+    masked = mask("\n".join(around))
+    return masked.split("\n")[start - low : end - low]
 
 
 def mask_spans(
@@ -216,8 +241,8 @@ def mask_spans(
     return "".join((*pieces, text[at:end]))
 
 
-def _mask(text: str) -> str:
-    secrets = find_secrets(text)
+def _mask(text: str, cut: bool) -> str:
+    secrets = find_secrets(text, cut=cut)
     return mask_spans(text, [(s.start, s.end) for s in secrets]) if secrets else text
 
 
@@ -238,7 +263,7 @@ def _at(text: str, at: int, form: _Form) -> Secret | None:
     return Secret(*match.span("s"), form.name)
 
 
-def _private_keys(text: str, low: str) -> Iterator[Secret]:
+def _private_keys(text: str, low: str, *, cut: bool) -> Iterator[Secret]:
     """What stands between the lines that begin and end a private key, or as much of it as there is
     where the end was cut off."""
     at = low.find(_PRIVATE_KEY)
@@ -249,7 +274,8 @@ def _private_keys(text: str, low: str) -> Iterator[Secret]:
             end = low.find("-----end", start, start + _KEY_CHARS)
             if end < 0 and (body := _KEY_BODY.match(text, start, start + _KEY_CHARS)):
                 end = body.end()
-            if end > start and _KEY_RUN.search(text, start, end):
+            goes_on = cut and end == len(text)
+            if end > start and (goes_on or _KEY_RUN.search(text, start, end)):
                 yield Secret(start, end, "private key")
         at = low.find(_PRIVATE_KEY, at + 1)
 

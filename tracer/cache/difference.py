@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from tracer.cache.changes import HOISTED, SUMMARY
+from tracer.masking import mask_piece
 from tracer.model.comparison import Change as Compared
-from tracer.model.comparison import Comparison, Op, Relation, TextChanges
+from tracer.model.comparison import Comparison, Op, Relation, Span, TextChanges
 from tracer.model.prompt import Kind, PlacedBlock, Prompt, Tier
 from tracer.model.verdict import Boundary, Change, Difference
 
@@ -252,12 +253,19 @@ def _hints(
 def _excerpts(
     old: PlacedBlock | None, new: PlacedBlock | None, texts: TextChanges | None
 ) -> tuple[str, str]:
-    if texts and texts.changes:
-        return texts.changes[0].before.window, texts.changes[0].after.window
-    return (
-        old.block.text[: 2 * EXCERPT_CHARS] if old else "",
-        new.block.text[: 2 * EXCERPT_CHARS] if new else "",
-    )
+    """Both sides around the first change, secrets masked: a piece may be cut from one."""
+    start = Span(0, 0, "", "", 0)
+    first = texts.changes[0] if texts and texts.changes else None
+    before, after = (first.before, first.after) if first else (start, start)
+    least = 0 if first else 2 * EXCERPT_CHARS
+    return _excerpt(old, before, least), _excerpt(new, after, least)
+
+
+def _excerpt(placed: PlacedBlock | None, span: Span, least: int) -> str:
+    if placed is None:
+        return ""
+    end = span.window_start + max(least, len(span.window))
+    return mask_piece(placed.block.text, span.window_start, end)
 
 
 def _path(texts: TextChanges | None, old: PlacedBlock | None, new: PlacedBlock | None) -> str:

@@ -12,6 +12,7 @@ from tracer.compare.fields import JSON_KINDS
 from tracer.compare.lines import LineDiff, diff_lines
 from tracer.compare.texts import invisible_chars, pretty_json
 from tracer.compare.words import changed_words, ends_alike
+from tracer.masking import mask_lines
 from tracer.model.comparison import Change, Hunk, HunkPage, Line
 from tracer.model.prompt import Kind, Prompt
 
@@ -95,9 +96,11 @@ def hunk_page(
     limit: int = PAGE_HUNKS,
     context: int = CONTEXT_LINES,
     max_line_chars: int | None = MAX_LINE_CHARS,
+    reveal: bool = False,
 ) -> HunkPage:
     """The hunks from `offset` on, `limit` at most, with `context` equal lines around changes.
 
+    Secrets are masked unless `reveal`: here, since a line alone may be a part of a longer one.
     Cost: linear in the number of changed places, and in the lines of the page. With
     `max_line_chars` None lines are whole. Raises ValueError for a negative argument or a `limit`
     below 1.
@@ -109,7 +112,7 @@ def hunk_page(
     following = offset + len(shown)
     last = following >= len(plans)
     return HunkPage(
-        hunks=tuple(_hunk(diff.lines, plan, max_line_chars) for plan in shown),
+        hunks=tuple(_hunk(diff.lines, plan, max_line_chars, reveal) for plan in shown),
         offset=offset,
         total=len(plans),
         next_offset=None if last else following,
@@ -176,7 +179,7 @@ def _cut(pieces: list[_Piece], folded: int) -> Iterator[_Plan]:
     yield _Plan(part, 0 if continued else folded, continued)
 
 
-def _hunk(lines: LineDiff, plan: _Plan, max_chars: int | None) -> Hunk:
+def _hunk(lines: LineDiff, plan: _Plan, max_chars: int | None, reveal: bool) -> Hunk:
     made: list[Line] = []
     for at, (op, a, b, size) in enumerate(plan.pieces):
         if op == " ":
@@ -187,6 +190,8 @@ def _hunk(lines: LineDiff, plan: _Plan, max_chars: int | None) -> Hunk:
             made += _replaced(lines, plan.pieces[at], added)
         elif not at or plan.pieces[at - 1].op != "-":
             made += _replaced(lines, None, plan.pieces[at])
+    if not reveal:
+        made = _masked(lines, made)
     first = plan.pieces[0]
     return Hunk(
         a_start=first.a + 1,
@@ -227,6 +232,22 @@ def _replaced(lines: LineDiff, removed: _Piece | None, added: _Piece | None) -> 
             for j, text in enumerate(new)
         ]
     return made
+
+
+def _masked(lines: LineDiff, made: list[Line]) -> list[Line]:
+    """The same lines with their secrets masked. Masks are as long, so spans stay where they are."""
+    in_a = [line.a_line - 1 for line in made if line.a_line is not None]
+    in_b = [line.b_line - 1 for line in made if line.b_line is not None]
+    a = mask_lines(lines.a, in_a[0], in_a[-1] + 1) if in_a else []
+    b = mask_lines(lines.b, in_b[0], in_b[-1] + 1) if in_b else []
+    shown = []
+    for line in made:
+        if line.a_line is not None:
+            text = a[line.a_line - 1 - in_a[0]]
+        else:
+            text = b[(line.b_line or 0) - 1 - in_b[0]]
+        shown.append(line if text == line.text else replace(line, text=text))
+    return shown
 
 
 def _finished(line: Line, max_chars: int | None) -> Line:

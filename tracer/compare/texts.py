@@ -5,6 +5,7 @@ import unicodedata
 
 import msgspec
 
+from tracer.masking import mask_piece
 from tracer.model.comparison import Invisible
 
 SNIPPET_CHARS = 60
@@ -49,8 +50,8 @@ def common_suffix(a: str, b: str, most: int) -> int:
 
 
 def snippet(text: str, offset: int) -> str:
-    """The text around an offset, SNIPPET_CHARS on either side."""
-    return text[max(0, offset - SNIPPET_CHARS) : offset + SNIPPET_CHARS]
+    """The text around an offset, SNIPPET_CHARS on either side; its secrets are masked."""
+    return mask_piece(text, offset - SNIPPET_CHARS, offset + SNIPPET_CHARS)
 
 
 def pretty_json(text: str) -> str | None:

@@ -147,12 +147,14 @@ class BlockLabel:
 @dataclass(frozen=True, slots=True)
 class HunksAsked:
     """How much of a change is asked for: hunks (or equal blocks) from `offset` on, `limit` at most,
-    with `context` equal lines around changed ones. `max_line_chars` None gives whole lines."""
+    with `context` equal lines around changed ones. `max_line_chars` None gives whole lines,
+    `reveal` shows secrets."""
 
     offset: int = 0
     limit: int = PAGE_HUNKS
     context: int = CONTEXT_LINES
     max_line_chars: int | None = MAX_LINE_CHARS
+    reveal: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -360,6 +360,7 @@ class RequestDetail:
     either is unknown or the prompt is not whole. `response` holds what the model answered; it is
     `response_provisional` until a later request carries it as history (formats/zcode.md 14, 28).
     `anatomy` is None where the log shows no prompt, or where it was not asked for.
+    `masked_secrets` counts the different secrets that are masked in all of this.
     """
 
     request: RequestSummary
@@ -387,6 +388,7 @@ class RequestDetail:
     common_blocks: int | None = None
     map_runs: tuple[MapRun, ...] = ()
     anatomy: AnatomyView | None = None
+    masked_secrets: int = 0
 
 
 @dataclass(frozen=True, slots=True)

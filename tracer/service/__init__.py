@@ -52,6 +52,7 @@ from tracer.service.detail import build_detail
 from tracer.service.doctor import examine
 from tracer.service.judging.rounds import judge_for, judged
 from tracer.service.loaded import LoadedSession
+from tracer.service.outgoing import Outgoing, masked, masked_result
 from tracer.service.paths import default_db_path, default_root
 from tracer.service.pricing import load_prices
 from tracer.service.searching import Searcher, SearchOfService
@@ -78,6 +79,7 @@ MOST_LEFT_OUT = 200
 """How many files that are not read an ingest names."""
 
 
+@masked_result
 def ingest(
     db_path: Path,
     paths: Sequence[str],
@@ -127,7 +129,7 @@ def follow(
         while True:
             result = ingestor.ingest(files, progress if first else None)
             if on_result and (first or result.read_bytes):
-                on_result(result)
+                on_result(Outgoing().result(result))
             if first or result.read_bytes:
                 ingestor.note_missing(files)
             if result.read_bytes or not all_judged:
@@ -172,6 +174,7 @@ def require_paths(paths: Sequence[str]) -> None:
         find_files(paths, None)
 
 
+@masked_result
 def doctor(
     root: Path | None = None, db_path: Path | None = None, session_id: str = ""
 ) -> DoctorReport:
@@ -181,12 +184,14 @@ def doctor(
     return examine(root or default_root(), db_path, session_id)
 
 
+@masked_result
 def validate(paths: Sequence[str]) -> tuple[TraceFile, ...]:
     """What is to be said of files of the open trace format. Raises InputError for a path that names
     nothing."""
     return validate_traces(paths)
 
 
+@masked
 class Service(ChecksOfService, SearchOfService):
     """Reads one database. Safe in threads."""
 
@@ -195,10 +200,15 @@ class Service(ChecksOfService, SearchOfService):
         db_path: Path,
         prices: Path | None = None,
         rules_off: frozenset[str] = frozenset(),
+        *,
+        reveal_secrets: bool = False,
     ) -> None:
         """`prices` names a table of prices instead of that of TRACER_PRICES or the shipped one;
-        `rules_off` are names of rules whose findings are left out."""
+        `rules_off` are names of rules whose findings are left out. Secrets in results are masked
+        unless `reveal_secrets` (`tracer.service.outgoing`)."""
         self.db_path = db_path
+        self.reveals_secrets = reveal_secrets
+        self.outgoing = Outgoing()
         self._prices = prices
         self._sessions: RevisionCache[LoadedSession] = RevisionCache()
         self._stories: RevisionCache[SessionStory] = RevisionCache()
@@ -206,7 +216,7 @@ class Service(ChecksOfService, SearchOfService):
         self._comparer = Comparer()
         self._verdicts = VerdictReader()
         self._checks = CheckReader(rules_off)
-        self._searcher = Searcher()
+        self._searcher = Searcher(reveal=reveal_secrets)
 
     @contextmanager
     def _read(self) -> Iterator[sqlite3.Connection]:
@@ -369,7 +379,11 @@ class Service(ChecksOfService, SearchOfService):
         """The inside of several changes, by their index. Raises NotFoundError."""
         with self._read() as connection:
             compared = self._comparer.get(connection, a_key, b_key)
-            return tuple(hunks_of(compared, index, how) for index, how in asked.items())
+            reveal = self.reveals_secrets
+            return tuple(
+                hunks_of(compared, index, replace(how, reveal=reveal))
+                for index, how in asked.items()
+            )
 
     def compare_sessions(self, a: str, b: str) -> SessionComparison:
         """Two sessions aligned by what their prompts were made of. Raises NotFoundError."""

@@ -218,6 +218,7 @@ def hunks_of(compared: Compared, index: int, asked: HunksAsked) -> HunksView:
         limit=asked.limit,
         context=asked.context,
         max_line_chars=asked.max_line_chars,
+        reveal=asked.reveal,
     )
     fields: tuple[FieldChange, ...] = ()
     if change.a_index is not None and change.b_index is not None:
