@@ -139,7 +139,9 @@ FORMS: tuple[_Form, ...] = (
         r"gh[opusr]_|github_pat_", r"\w{20,}", "gho_", "ghp_", "ghu_", "ghs_", "ghr_",
         "github_pat_", name="GitHub token",
     ),
-    _token(r"xox[a-z]-|xapp-", r"[\w-]{10,}", "xox", "xapp-", name="Slack token"),
+    _token(
+        r"xox[a-z]-|xapp-", rf"{_WITH_DIGIT}[\w-]{{10,}}", "xox", "xapp-", name="Slack token"
+    ),
     _token(r"AIza|ya29\.", r"[\w-]{30,}", "aiza", "ya29.", name="Google key"),
     _token("eyJ", r"[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*){1,3}", "eyj", name="JSON web token"),
     _named("authorization header", ("authorization",), "authorization",

@@ -41,6 +41,11 @@ DEFAULT_PORT = 8321
 @click.option("--no-watch", is_flag=True, help="Read the files once; do not follow them.")
 @click.option("--token", help="What a browser must know. Off the loopback one is always needed.")
 @click.option("--allow-host", multiple=True, metavar="NAME", help="Another name of this machine.")
+@click.option(
+    "--reveal-secrets",
+    is_flag=True,
+    help="Show keys, tokens and passwords on all pages, which are masked otherwise.",
+)
 def serve(
     paths: tuple[str, ...],
     db: Path | None,
@@ -50,6 +55,7 @@ def serve(
     no_watch: bool,
     token: str | None,
     allow_host: tuple[str, ...],
+    reveal_secrets: bool,
 ) -> None:
     """Serve the pages, and follow PATHS (files, folders, globs).
 
@@ -64,12 +70,18 @@ def serve(
     listener = listen(host, port)
     follower = prepare(db, paths, root, follow=not no_watch)
     app = create_app(
-        service.Service(db or service.default_db_path(), rules_off=load_settings().rules_off),
+        service.Service(
+            db or service.default_db_path(),
+            rules_off=load_settings().rules_off,
+            reveal_secrets=reveal_secrets,
+        ),
         token=token,
         allowed_hosts=(*allow_host, *hosts_of(host)),
         follower=follower,
     )
     click.echo(f"Context Tracer: {address(host, listener.getsockname()[1], token)}")
+    if reveal_secrets:
+        click.echo("Secrets are shown on all pages (--reveal-secrets).")
     if follower is not None:
         click.echo(f"Following {follower.state.what}. Stop with Ctrl+C.")
     config = uvicorn.Config(

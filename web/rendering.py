@@ -43,7 +43,7 @@ class Crumb:
 @dataclass(frozen=True, slots=True)
 class Chrome:
     """What the frame around every page shows. `revision` is what the page was built from; a paused
-    page stays as it is until somebody lets it go on."""
+    page stays as it is until somebody lets it go on. `reveals` tells that secrets are shown."""
 
     title: str
     crumbs: tuple[Crumb, ...]
@@ -57,6 +57,7 @@ class Chrome:
     paused: bool = False
     pause_href: str = ""
     live_id: str = "live"
+    reveals: bool = False
 
 
 def _finalize(value: Any) -> Any:
@@ -119,6 +120,7 @@ def chrome(
         filter_text=filter_text,
         paused=paused,
         pause_href=_same_page(request, "paused", "" if paused else "1"),
+        reveals=service_of(request).reveals_secrets,
     )
 
 

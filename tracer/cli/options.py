@@ -12,6 +12,7 @@ from tracer.errors import InputError
 from tracer.service.settings import load_settings
 
 F = TypeVar("F", bound=Callable[..., Any])
+_REVEAL = "tracer.reveal_secrets"
 
 
 def utf8(ctx: click.Context, parameter: click.Parameter, value: str) -> str:
@@ -86,18 +87,37 @@ def config_option(function: F) -> F:
     )(function)
 
 
+def reveal_option(function: F) -> F:
+    """Adds `--reveal-secrets`, which `open_service` looks at."""
+
+    def note(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+        ctx.meta[_REVEAL] = value
+
+    return click.option(
+        "--reveal-secrets",
+        is_flag=True,
+        expose_value=False,
+        callback=note,
+        help="Show keys, tokens and passwords, which are masked otherwise.",
+    )(function)
+
+
 def open_service(
     db_path: Path | None, prices: Path | None = None, config: Path | None = None
 ) -> service.Service:
     """The use cases on an existing database, with a table of prices where one is named, and with
     the settings of `config` or those that are found. Raises InputError if there is no database,
-    and for a settings file that cannot be read; UsageError for one that says nothing known."""
+    and for a settings file that cannot be read; UsageError for one that says nothing known. Secrets
+    are masked unless `--reveal-secrets` was given to the command."""
     path = db_path_or_default(db_path)
     if not path.exists():
         raise InputError(
             f"There is no database at {path}. Run `tracer ingest` first, or name another with --db."
         )
     off = load_settings(config).rules_off
+    context = click.get_current_context(silent=True)
+    if context is not None and context.meta.get(_REVEAL):
+        return service.Service(path, prices, off, reveal_secrets=True)
     if prices is None and not off:
         return service.Service(path)
     return service.Service(path, prices, off)

@@ -57,6 +57,9 @@ def print_detail(detail: RequestDetail, *, with_text: bool) -> None:
         print_heading("What the log did not tell")
         for evidence in detail.evidence:
             click.echo(f"{visible(evidence.title)}: {visible(evidence.detail)}")
+    if detail.masked_secrets:
+        masked = plural(detail.masked_secrets, "secret")
+        click.echo(f"\n{masked} masked: --reveal-secrets shows them.")
 
 
 def _print_facts(facts: Iterable[tuple[str, str]]) -> None:

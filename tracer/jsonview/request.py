@@ -108,6 +108,7 @@ def detail_json(detail: RequestDetail, *, with_text: bool) -> JsonObject:
             {"code": evidence.code, "title": evidence.title, "detail": evidence.detail}
             for evidence in detail.evidence
         ],
+        "masked_secrets": detail.masked_secrets,
         "params": embedded(detail.params_json),
         "headers": embedded(detail.headers_json),
         "source_refs": [source_ref(ref) for ref in detail.sources],

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from tracer.cli.options import db_option, json_option, open_service
+from tracer.cli.options import db_option, json_option, open_service, reveal_option
 from tracer.cli.output import print_json, print_table
 from tracer.cli.table import Column
 from tracer.cli.text import number
@@ -17,6 +17,7 @@ from tracer.cli.text import number
 
 @click.command("skeleton")
 @click.argument("text", default="")
+@reveal_option
 @db_option
 @json_option
 def command(text: str, db_path: Path | None, as_json: bool) -> None:

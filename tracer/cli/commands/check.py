@@ -7,7 +7,14 @@ from pathlib import Path
 import click
 
 from tracer.cli.exits import ExitCode
-from tracer.cli.options import config_option, db_option, json_option, open_service, utf8
+from tracer.cli.options import (
+    config_option,
+    db_option,
+    json_option,
+    open_service,
+    reveal_option,
+    utf8,
+)
 from tracer.cli.output import print_heading, print_json, print_table
 from tracer.cli.table import Column
 from tracer.cli.text import plural
@@ -57,6 +64,7 @@ _UNDECIDED = (
     help="Exit with 1 if a listed finding has this level or a worse one.",
 )
 @config_option
+@reveal_option
 @db_option
 @json_option
 @click.pass_context

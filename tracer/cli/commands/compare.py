@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from tracer.cli.options import db_option, json_option, open_service, utf8
+from tracer.cli.options import db_option, json_option, open_service, reveal_option, utf8
 from tracer.cli.output import print_heading, print_json, print_table
 from tracer.cli.table import Column
 from tracer.cli.text import UNKNOWN, number, percent, plural, visible
@@ -35,6 +35,7 @@ _STATES = {
 @click.argument("a", callback=utf8, metavar="SESSION_A")
 @click.argument("b", callback=utf8, metavar="SESSION_B")
 @click.option("--all", "everything", is_flag=True, help="Also list what is the same in both.")
+@reveal_option
 @db_option
 @json_option
 def command(a: str, b: str, everything: bool, db_path: Path | None, as_json: bool) -> None:

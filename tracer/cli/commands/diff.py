@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from tracer.cli import diffview
-from tracer.cli.options import db_option, json_option, open_service, utf8
+from tracer.cli.options import db_option, json_option, open_service, reveal_option, utf8
 from tracer.cli.output import print_json
 from tracer.errors import UsageError
 from tracer.jsonview.compare import comparison_json
@@ -37,6 +37,7 @@ def _optional_utf8(ctx: click.Context, parameter: click.Parameter, value: str | 
     is_flag=True,
     help="Everything: all hunks of all changes, and long lines whole.",
 )
+@reveal_option
 @db_option
 @json_option
 def command(

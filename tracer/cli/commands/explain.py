@@ -5,7 +5,14 @@ from pathlib import Path
 import click
 
 from tracer.cli.explainview import print_verdict
-from tracer.cli.options import db_option, json_option, open_service, prices_option, utf8
+from tracer.cli.options import (
+    db_option,
+    json_option,
+    open_service,
+    prices_option,
+    reveal_option,
+    utf8,
+)
 from tracer.cli.output import print_json
 from tracer.cli.text import visible
 from tracer.jsonview.verdict import explain_json
@@ -24,6 +31,7 @@ from tracer.service.verdict_markdown import verdict_markdown
 )
 @click.option("--markdown", is_flag=True, help="Print it as Markdown, to paste into a bug report.")
 @prices_option
+@reveal_option
 @db_option
 @json_option
 def command(

@@ -7,7 +7,7 @@ import click
 from tracer.cache import all_causes
 from tracer.cli.exits import ExitCode
 from tracer.cli.explainview import cause_name
-from tracer.cli.options import db_option, json_option, open_service, utf8
+from tracer.cli.options import db_option, json_option, open_service, reveal_option, utf8
 from tracer.cli.output import print_heading, print_json, print_table
 from tracer.cli.table import Column
 from tracer.cli.text import moment, number, plural
@@ -47,6 +47,7 @@ _MISSES = (
     metavar="TOKENS",
     help="Exit with 1 if more tokens than this were billed again, over all misses.",
 )
+@reveal_option
 @db_option
 @json_option
 @click.pass_context

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from tracer.cli.options import db_option, json_option, open_service, utf8
+from tracer.cli.options import db_option, json_option, open_service, reveal_option, utf8
 from tracer.cli.output import print_heading, print_json, print_table
 from tracer.cli.table import Column
 from tracer.cli.text import plural
@@ -26,6 +26,7 @@ _QUIET = frozenset({"same", "unseen"})
 
 @click.command("presence")
 @click.argument("session", callback=utf8)
+@reveal_option
 @db_option
 @json_option
 def command(session: str, db_path: Path | None, as_json: bool) -> None:

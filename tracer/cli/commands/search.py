@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from tracer.cli.options import db_option, json_option, open_service, utf8
+from tracer.cli.options import db_option, json_option, open_service, reveal_option, utf8
 from tracer.cli.output import emphasis, print_json
 from tracer.cli.text import moment, number, plural, visible
 from tracer.jsonview.search import search_json
@@ -32,6 +32,7 @@ SHOWN_USES = 3
 @click.option(
     "--offset", type=click.IntRange(min=0), default=0, help="Leave out so many texts first."
 )
+@reveal_option
 @db_option
 @json_option
 def command(

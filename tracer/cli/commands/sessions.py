@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from tracer.cli.options import db_option, json_option, open_service, utf8
+from tracer.cli.options import db_option, json_option, open_service, reveal_option, utf8
 from tracer.cli.output import print_json, print_table
 from tracer.cli.table import Column
 from tracer.cli.text import UNKNOWN, moment, number, percent, plural
@@ -46,6 +46,7 @@ _COLUMNS = (
 @click.option(
     "--limit", type=click.IntRange(min=1), default=100, show_default=True, help="At most so many."
 )
+@reveal_option
 @db_option
 @json_option
 def command(

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from tracer.cli import showview
-from tracer.cli.options import db_option, json_option, open_service, utf8
+from tracer.cli.options import db_option, json_option, open_service, reveal_option, utf8
 from tracer.cli.output import print_json
 from tracer.jsonview.request import detail_json
 from tracer.service.naming import request_of
@@ -30,6 +30,7 @@ BLOCKS_SHOWN_TO_PEOPLE = 200
     metavar="N",
     help=f"At most so many blocks. Default: all with --json, else {BLOCKS_SHOWN_TO_PEOPLE}.",
 )
+@reveal_option
 @db_option
 @json_option
 def command(

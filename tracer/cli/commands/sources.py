@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from tracer.cli.options import db_option, json_option, open_service
+from tracer.cli.options import db_option, json_option, open_service, reveal_option
 from tracer.cli.output import print_heading, print_json, print_table
 from tracer.cli.table import Column
 from tracer.cli.text import UNKNOWN, byte_size, moment, number, plural, visible
@@ -37,6 +37,7 @@ _SKIPPED_COLUMNS = (
 
 @click.command("sources")
 @click.option("--skipped", is_flag=True, help="List every skipped line, not the first 5 of a file.")
+@reveal_option
 @db_option
 @json_option
 def command(skipped: bool, db_path: Path | None, as_json: bool) -> None:
