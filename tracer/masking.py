@@ -92,6 +92,9 @@ def _is_credential(value: str) -> bool:
     return _is_value(value) and (has_digit or value.endswith("=") or _is_random(value))
 
 
+_EDGE = r"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt]))"
+"""Where a word may begin; in JSON a line break ends in a letter."""
+
 _QUOTE = r"\\*[\"'`]"
 _IS = rf"(?:{_QUOTE})?[ \t]{{0,4}}(?::=|=>|[:=])[ \t]{{0,4}}"
 _QUOTED = rf"{_QUOTE}(?P<s>[^\s\"'`\\]{{6,}})(?={_QUOTE})"
@@ -113,7 +116,7 @@ _KEY, _NAME, _PASSWORD = "key", "(?:token|secret|credential)", "(?:passw(?:or)?d
 
 def _token(public: str, secret: str, *words: str, back: int = 0, name: str = "API key") -> _Form:
     """A form that its beginning tells. `secret` must not go on in a word before it."""
-    pattern = re.compile(rf"(?<![A-Za-z0-9_])(?:{public})(?P<s>{secret})")
+    pattern = re.compile(rf"{_EDGE}(?:{public})(?P<s>{secret})")
     return _Form(name, words, pattern, back=back)
 
 
@@ -175,10 +178,10 @@ _PRIVATE_KEY = "private key"
 _KEY_HEAD = re.compile(r"private key(?: block)?-----", re.I)
 _KEY_BODY = re.compile(r"(?:[\sA-Za-z0-9+/=\\→|>.,:]|-(?!----))*")
 _BEGUN = re.compile(
-    r"(?:(?<![A-Za-z0-9_])(?:sk-(?:ant-|proj-)?|[sr]k_(?:live|test)_|A[KS]IA|gh[opusr]_|github_pat_"
+    rf"(?:{_EDGE}(?:sk-(?:ant-|proj-)?|[sr]k_(?:live|test)_|A[KS]IA|gh[opusr]_|github_pat_"
     r"|xox[a-z]-|AIza|eyJ)|://[^\s/:@\"'<>\\]{1,80}:|"
     rf"(?i:authorization{_HEADER}(?:{_SCHEME})?|(?:{_PASSWORD}|{_NAME}|api[_-]?key){_IS}{_QUOTE}))"
-    r"(?P<s>[^\s\"'`\\]+?)…?$"
+    r"(?P<s>[^\s\"'`\\]+?)\\*…?$"
 )
 _KEY_RUN = re.compile(rf"[A-Za-z0-9+/=]{{{_RUN_CHARS},}}")
 

@@ -6,7 +6,7 @@ import uuid
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.secrets import SECRETS, parts_of
+from tests.planted import SECRETS, parts_of
 from tracer.masking import MASK, find_secrets, mask, mask_piece
 
 WORDS = st.sampled_from(

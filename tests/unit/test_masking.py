@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.secrets import SECRETS, Planted, parts_of
+from tests.planted import SECRETS, Planted, parts_of
 from tracer.masking import MASK, find_secrets, mask, mask_lines, mask_piece, mask_spans
 
 

@@ -26,7 +26,7 @@ COUNT_FIELD = "masked_secrets"
 
 _NAMES = re.compile(
     r"(?:^|_)(?:id|ids|key|keys|hash|hashes|lane|lanes|kind|kinds|role|status|tier|op|agent|format|"
-    r"query_source|tools|via|trust|ttl|scope|target|cache_hint|how|observed|carry|presentation)$"
+    r"query_source|via|trust|ttl|scope|target|cache_hint|how|observed|carry|presentation)$"
 )
 _CUT = frozenset({"preview", "excerpt", "title", "session_title", "one_line", "words"})
 _KEPT_SPANS = 20_000
