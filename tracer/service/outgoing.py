@@ -18,6 +18,7 @@ from threading import Lock
 from typing import Any, TypeVar, cast
 
 from tracer.masking import SHORTEST_CHARS, find_secrets, mask_spans
+from tracer.service.lazy import Lazy
 
 T = TypeVar("T")
 C = TypeVar("C", bound=type)
@@ -30,8 +31,8 @@ _NAMES = re.compile(
 )
 _CUT = frozenset({"preview", "excerpt", "title", "session_title", "one_line", "words"})
 _KEPT_SPANS = 20_000
-_KEPT_RESULTS = 4
-_LARGE = ("timeline", "presence", "requests", "compare")
+_KEPT_RESULTS = 8
+_LARGE = ("timeline", "presence", "requests", "outline", "story", "compare")
 """Use cases whose results the service keeps: what was masked of them is kept, too."""
 
 
@@ -95,6 +96,9 @@ class _Walk:
         return made
 
     def _inside(self, value: Any, name: str) -> Any:
+        if isinstance(value, Lazy):
+            masks = self._outgoing.result
+            return Lazy(len(value), lambda index: masks(value[index]))
         if isinstance(value, tuple):
             return self._tuple(value, name)
         if isinstance(value, list):
@@ -111,7 +115,9 @@ class _Walk:
                 if new is not old:
                     changes[field] = new
             return replace(value, **changes) if changes else value
-        return value
+        if isinstance(value, (int, float, bytes, Enum)):
+            return value
+        raise TypeError(f"{type(value).__name__} cannot leave a service: its texts are not known.")
 
     def _tuple(self, value: tuple[Any, ...], name: str) -> tuple[Any, ...]:
         named = getattr(value, "_fields", None)
