@@ -2,8 +2,7 @@
 
 Usage: python sample-logs/generate_samples.py [--out DIR] [--check] [--home DIR]
 
-`--home` writes one whole home folder instead, its session database included: databases are not
-committed.
+`--home` writes one whole home folder instead, to be read, changed or locked elsewhere.
 """
 
 import argparse
@@ -12,6 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from generate.database import database_bytes, same_rows
 from generate.runs import build_all
 from generate.runs.homes import session_database
 
@@ -29,10 +29,11 @@ def sample_files() -> dict[str, bytes]:
 
 
 def home_files() -> dict[str, bytes]:
-    """Return the files of whole homes, without their databases."""
+    """Return the files of whole homes."""
     home = session_database()
     folder = f"zcode-home/{home.name}"
     out = {f"{folder}/{path}": data for path, data in home.files.items()}
+    out[f"{folder}/db/db.sqlite"] = database_bytes(home.rows)
     out[f"{folder}/expected.json"] = home.expected().encode()
     return out
 
@@ -51,9 +52,13 @@ def differences(files: dict[str, bytes], root: Path) -> list[str]:
     for path, data in files.items():
         if path not in present:
             wrong.append(f"missing: {path}")
-        elif (root / path).read_bytes() != data:
+        elif not _same(path, (root / path).read_bytes(), data):
             wrong.append(f"changed: {path}")
     return wrong
+
+
+def _same(path: str, here: bytes, made: bytes) -> bool:
+    return here == made or (path.endswith(".sqlite") and same_rows(here, made))
 
 
 def write(files: dict[str, bytes], root: Path) -> None:

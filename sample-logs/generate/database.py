@@ -1,6 +1,7 @@
 """The session database as a file: three generations of its schema (formats/zcode.md 5)."""
 
 import sqlite3
+import tempfile
 from pathlib import Path
 
 from generate.text import Json
@@ -70,6 +71,9 @@ NEWER_RENAMES = {"model_usage": {"variant": "reasoning_level"}}
 NEWER_HAS = {"session": "colour text default 'teal'", "tool_usage": "sandbox text"}
 VARIANTS = ("described", "older", "newer")
 
+SMALL_PAGE_BYTES = 512
+_VERSION_AT = 96  # in the header: the version number of the SQLite that wrote the file
+
 
 def write_database(
     path: Path, rows: Rows, variant: str = "described", *, wal: bool = False
@@ -85,6 +89,31 @@ def write_database(
         connection.execute("COMMIT")
     finally:
         connection.close()
+
+
+def database_bytes(rows: Rows) -> bytes:
+    """Return a small database file of the rows. Which SQLite wrote it is not noted in it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "db.sqlite"
+        write_database(path, rows)
+        connection = sqlite3.connect(path, isolation_level=None)
+        connection.execute(f"PRAGMA page_size={SMALL_PAGE_BYTES}")
+        connection.execute("VACUUM")
+        connection.close()
+        data = path.read_bytes()
+    return data[:_VERSION_AT] + bytes(4) + data[_VERSION_AT + 4 :]
+
+
+def same_rows(one: bytes, other: bytes) -> bool:
+    """Return whether two database files hold the same: another SQLite may lay them out in another
+    way."""
+    dumps = []
+    for data in (one, other):
+        connection = sqlite3.connect(":memory:")
+        connection.deserialize(data)
+        dumps.append(list(connection.iterdump()))
+        connection.close()
+    return dumps[0] == dumps[1]
 
 
 def create_tables(connection: sqlite3.Connection, variant: str) -> dict[str, tuple[str, ...]]:
