@@ -7,7 +7,7 @@ from itertools import groupby
 from tracer.errors import NotFoundError
 from tracer.model.compare_views import ComparisonView
 from tracer.model.prompt import Kind
-from tracer.model.story import SessionStory, ToolCallView, TurnView
+from tracer.model.story import SessionStory, ToolCallView, TurnView, UsageRowView
 from tracer.model.verdict import Result
 from tracer.model.views import BlockView, RequestDetail, RequestSummary
 from tracer.service import Service
@@ -107,6 +107,7 @@ class ReplayView:
     prompt: Prompt
     answer: tuple[Answered, ...]
     calls: tuple[ToolCallView, ...]
+    row: UsageRowView | None
     result_href: str
     callout: Callout | NoCallout
     request_href: str
@@ -154,7 +155,8 @@ def make_replay(service: Service, state: ReplayState) -> ReplayView:
         marks=marks_of(callout, tuple(link.piece for link in whole), detail.part_sizes),
         prompt=_prompt(detail, state),
         answer=_answer(detail, story),
-        calls=_other_calls(detail, story),
+        calls=_other_calls(detail, requests[at:], story),
+        row=next((row for row in story.usage_rows if row.request_key == key), None),
         result_href=state.at(after.key).page if after else "",
         callout=callout,
         request_href=request_url(key),
@@ -315,8 +317,21 @@ def _answer(detail: RequestDetail, story: SessionStory) -> tuple[Answered, ...]:
     return tuple(made)
 
 
-def _other_calls(detail: RequestDetail, story: SessionStory) -> tuple[ToolCallView, ...]:
-    """Tool calls of this request that no answer of the log shows."""
+def _other_calls(
+    detail: RequestDetail, requests: Sequence[RequestSummary], story: SessionStory
+) -> tuple[ToolCallView, ...]:
+    """Tool calls of the first of these requests that no answer of the log shows; of those of which
+    no file says who asked, the ones that began before the next request."""
     shown = {block.call_id for block in detail.response}
-    key = detail.request.key
-    return tuple(c for c in story.tools if c.request_key == key and c.call_id not in shown)
+    key, start = detail.request.key, detail.request.started_at_ms
+    end = next((r.started_at_ms for r in requests[1:] if not r.side_call), None)
+
+    def by_time(call: ToolCallView) -> bool:
+        at = call.started_at_ms
+        if call.request_key or at is None or start is None or detail.request.side_call:
+            return False
+        return start <= at and (end is None or at < end)
+
+    return tuple(
+        c for c in story.tools if (c.request_key == key and c.call_id not in shown) or by_time(c)
+    )

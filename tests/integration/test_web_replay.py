@@ -170,10 +170,12 @@ def test_a_session_without_prompts_replays_what_is_known(tmp_path: Path) -> None
     store = Store(tmp_path / "db.sqlite").add("session", minimal_session(title=evil))
     store.add("model_usage", minimal_usage(), minimal_usage("u2", started_at=20_000))
     tool = {"id": "t1", "session_id": "sess_1", "turn_id": "turn_1", "tool_call_id": "c1"}
-    store.add("tool_usage", tool | {"tool_name": evil, "status": "completed", "started_at": 9_500})
+    store.add("tool_usage", tool | {"tool_name": evil, "status": "completed", "started_at": 12_500})
     store.close()
     read(tmp_path / "tracer.db", [tmp_path])
     html = browser(tmp_path / "tracer.db").get("/sessions/sess_1/replay").text
     assert "The log holds no prompt for this step" in html
     assert "The log holds no answer to this request" in html
     assert "<script>alert" not in html and "Step 1" in html and "next" in links(html)
+    assert "by time only" in html, "no file says who asked for the call"
+    assert "First token after" in html and "the agent's own row, tied by" in html
