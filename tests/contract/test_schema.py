@@ -36,7 +36,8 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A database with all samples in it."""
     folder = tmp_path_factory.mktemp("filled")
     path = folder / "tracer.db"
-    service.ingest(path, [str(SAMPLES)], count_tokens=False)
+    runs = [str(f) for f in SAMPLES.glob("*/*/") if f.parent.name not in ("generate", "zcode-home")]
+    service.ingest(path, runs, count_tokens=False)
     fill(path, folder / "home")
     service.ingest(path, [str(a_broken_run(folder))], count_tokens=False)
     return path
