@@ -14,6 +14,7 @@ from tracer.store import m006_checks as _m006
 from tracer.store import m007_layouts as _m007
 from tracer.store import m008_nul_texts as _m008
 from tracer.store import m009_sessions_list as _m009
+from tracer.store import m012_verified as _m012
 
 migrations = Migrations("context-tracer")
 
@@ -381,6 +382,13 @@ def m009_sessions_list(db: Database) -> None:
         db.execute(statement)
 
 
+@migrations()
+def m012_verified(db: Database) -> None:
+    """What a request carried, and whether its own record proves it."""
+    for statement in _m012.STATEMENTS:
+        db.execute(statement)
+
+
 # What this version knows; a database with any other step was written by a newer one.
 KNOWN_STEPS = frozenset(
     {
@@ -392,5 +400,6 @@ KNOWN_STEPS = frozenset(
         m007_layouts.__name__,
         m008_nul_texts.__name__,
         m009_sessions_list.__name__,
+        m012_verified.__name__,
     }
 )

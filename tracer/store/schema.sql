@@ -469,7 +469,9 @@ SELECT s.session_id, r.query_source, r.key,
   CASE n.part WHEN 'tools' THEN 'tool' ELSE n.part END AS kind,
   CASE n.part WHEN 'tools' THEN b.name ELSE 'message ' || n.message_index ||
     CASE n.block_index WHEN 0 THEN '' ELSE ' block ' || n.block_index END END AS name,
-  1 AS count, b.chars, lower(hex(b.wire_hash)) AS content
+  1 AS count, b.chars, lower(hex(b.wire_hash)) AS content,
+  CASE WHEN n.part = 'tools' THEN 1 WHEN n.part = 'system' AND r.system_from <> '' THEN 1
+    ELSE n.message_index >= coalesce(r.verified_from, n.message_index + 1) END AS verified
 FROM requests r
 JOIN sessions s ON s.id = r.session_id
 JOIN json_each((
@@ -485,7 +487,7 @@ JOIN nodes n ON n.id = j.value
 JOIN blocks b ON b.id = n.block_id
 UNION ALL
 SELECT v.session_id, r.query_source, v.key, v.started_at, 'reminder', v.source, count(*),
-  sum(v.chars), group_concat(v.content_hash, ' ')
+  sum(v.chars), group_concat(v.content_hash, ' '), min(v.verified)
 FROM requests r JOIN v_reminders v ON v.key = r.key
 WHERE v.counted
 GROUP BY v.session_id, v.key, v.source;
@@ -498,7 +500,8 @@ SELECT r.key, s.session_id, r.lane,
   m.ambiguous_with, m.presentation, m.trust <> 'place' AS counted, m.merged,
   m.start_char, m.end_char, m.chars, m.estimate_tokens,
   lower(hex(m.content_hash)) AS content_hash,
-  substr(x.text, m.start_char + 1, m.end_char - m.start_char) AS text, n.block_id
+  substr(x.text, m.start_char + 1, m.end_char - m.start_char) AS text, n.block_id,
+  n.message_index >= coalesce(r.verified_from, n.message_index + 1) AS verified
 FROM requests r
 JOIN sessions s ON s.id = r.session_id
 JOIN json_each((
