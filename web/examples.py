@@ -3,6 +3,7 @@
 `Examples` answers what the builders of the board and the panel ask a service, from memory.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,7 @@ from tracer.model.views import (
     Evidence,
     PartSize,
     RequestDetail,
+    RequestOutline,
     RequestSummary,
     SessionSummary,
     SparkPoint,
@@ -179,7 +181,18 @@ def timeline() -> Timeline:
         )
     )  # fmt: skip
     turns = (TurnSpan("1", 1, 1, 8), TurnSpan("2", 2, 9, 19), TurnSpan("3", 3, 20, COUNT))
-    return Timeline(session(), columns, turns, events)
+    return Timeline(session(), columns, turns, events, outline=tuple(map(_outline, columns)))
+
+
+def _outline(column: TimelineColumn) -> RequestOutline:
+    r, used = column.request, column.request.usage
+    return RequestOutline(
+        r.seq, r.key, r.lane, r.side_call, r.turn_id, r.turn_number, r.attempt, r.status,
+        r.started_at_ms, used.input_tokens if used else None,
+        used.cache_read_tokens if used else None, used.cache_write_tokens if used else None,
+        column.prompt_tokens, len(r.markers), r.verdict.result if r.verdict else "",
+        r.verdict.baseline_key if r.verdict else "",
+    )  # fmt: skip
 
 
 def _row(group: str, name: str, note: str, cells: str) -> PresenceRowView:
@@ -242,6 +255,10 @@ class Examples(Service):
     def requests(self, session_id: str) -> tuple[RequestSummary, ...]:
         """All requests."""
         return tuple(column.request for column in timeline().columns)
+
+    def outline(self, session_id: str) -> Sequence[RequestOutline]:
+        """All requests in short."""
+        return timeline().outline
 
     def presence(self, session_id: str) -> Presence:
         """The matrix."""
