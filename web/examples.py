@@ -10,9 +10,11 @@ from pathlib import Path
 
 from tracer.errors import NotFoundError
 from tracer.model.anatomy_views import Presence, PresenceLane, PresenceRowView, PresenceRun
+from tracer.model.check_views import CheckReport, FindingView, RuleView
 from tracer.model.compare_views import RequestChoice
 from tracer.model.comparison import Line
 from tracer.model.events import Status, WindowKind
+from tracer.model.findings import Finding, Level
 from tracer.model.prompt import Marker, Part, Tier
 from tracer.model.source import SourceRef
 from tracer.model.surroundings import CacheClock, ChildRequest, ChildSession, Surroundings
@@ -243,6 +245,7 @@ def around() -> Surroundings:
         calls={f"e{s}": (("Read", 1 + s % 3), ("Bash", s % 2)) for s in range(2, COUNT) if s % 5},
         children=(ChildSession(child, asked),),
         has_calls=True,
+        findings={"e9": {Level.ERROR: 1}, f"e{MISS}": {Level.WARNING: 1}},
     )  # fmt: skip
 
 
@@ -276,6 +279,15 @@ class Examples(Service):
             made, session(), (), 0, sum(size.blocks for size in sizes), sizes, total, total, 0,
             1.02, (), False, (), None, told, "", "", (made.source,), (), baseline_key=f"e{seq - 1}",
         )  # fmt: skip
+
+    def check_request(self, key: str, *, now: bool = True) -> CheckReport:
+        """One broken rule."""
+        rule = RuleView("example/fresh-notes", "example", Level.WARNING, "Notes stay fresh",
+                        "A note is repeated every ten requests at least.", "")  # fmt: skip
+        told = "The last todo note is 14 requests old."
+        found = Finding(rule.name, rule.level, key, told, 4, (("requests since", "14"),))
+        view = FindingView(found, SESSION, "Fix flaky retry in uploader", _seq(key))
+        return CheckReport((view,), (rule.name,), (), (rule,))
 
     def explain(self, key: str, against: str = "") -> VerdictView:
         """The verdict, with the lines that changed where something was lost."""

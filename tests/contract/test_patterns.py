@@ -21,7 +21,7 @@ def test_every_sign_and_pattern_that_is_defined_is_shown(text: str) -> None:
     defined = set(re.findall(r'<(?:g|pattern) id="([\w-]+)"', text))
     named = {name.removesuffix("-thin") for name in defined}
     shown = set(re.findall(r'(?:href="|url\()#([\w-]+)', text))
-    assert len(named) > 30 and named <= shown | {"g-error", "g-side", "g-stop"}
+    assert len(named) > 30 and named <= shown | {"g-error", "g-side", "g-stop"}, named - shown
 
 
 def test_every_state_of_the_header_and_every_verdict_is_shown(text: str) -> None:

@@ -18,6 +18,7 @@ from web.layout.lanes import LaneMark, LaneSpan, draw_rows
 from web.layout.lanes.base import ROW_HEIGHT, LaneBars, RowName, Scene
 from web.layout.lanes.calls import calls_words
 from web.layout.lanes.clock import clock_words
+from web.layout.lanes.findings import finding_words
 from web.layout.scale import coord, rect
 from web.layout.window import Window
 from web.layout.words import column_words
@@ -201,6 +202,8 @@ def _hit_words(slot: Slot, around: Surroundings) -> str:
         words += f"; {calls_words(dict(calls))}"
     if clock := around.clocks.get(key):
         words += f"; {clock_words(clock)}"
+    if found := around.findings.get(key):
+        words += f"; rules: {finding_words(found)}"
     if len(slot.columns) == 1:
         return words
     first, last = num(slot.first_seq), num(slot.last_seq)

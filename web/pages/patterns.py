@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from tracer.model.findings import Level
 from tracer.model.verdict import Result
 from web import examples
 from web.board import Board, make_board
@@ -27,6 +28,7 @@ GLYPHS = (
         tuple((name, name) for name in ("failed", "cancelled", "retry", "unknown", "compaction",
                                         "reset", "model", "subagent", "log", "late", "child")),
     ),
+    ("Rules", tuple((f"rule-{level.value}", level.value) for level in Level)),
     ("Presence", tuple((name, name) for name in ("appeared", "changed", "moved", "gone"))),
     (
         "Comparison",

@@ -1,5 +1,7 @@
 """What the agent's own rules found: a sign a request, for the gravest finding."""
 
+from collections.abc import Mapping
+
 from tracer.model.findings import Level
 from tracer.model.surroundings import Surroundings
 from tracer.model.views import Timeline
@@ -18,12 +20,12 @@ def _draw(scene: Scene) -> Piece:
         if counts:
             worst = min(counts, key=tuple(Level).index)
             x = scene.axis.percent(slot.middle)
-            marks.append(LaneMark(f"rule-{worst.value}", x, title=_words(counts)))
+            marks.append(LaneMark(f"rule-{worst.value}", x))
     return Piece((RowName("Rules", hint=_HINT),), marks=tuple(marks), ruled=True)
 
 
-def _words(counts: dict[Level, int]) -> str:
-    """1 error, 2 warnings."""
+def finding_words(counts: Mapping[Level, int]) -> str:
+    """How much was found, by level: 1 error, 2 warnings."""
     words = {Level.INFO: "for information"}
     return ", ".join(
         f"{counts[level]} {words.get(level, level.value + ('s' if counts[level] > 1 else ''))}"
