@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from tracer.errors import NotFoundError
 from tracer.model.anatomy_views import Presence
 from tracer.model.surroundings import Surroundings
-from tracer.model.views import SessionSummary, Timeline, TimelineEvent
+from tracer.model.views import SessionSummary, Timeline, TimelineColumn, TimelineEvent
 from web.layout.axis import AXES, Axis, make_axis
 from web.layout.lanes import Switch, all_lanes, switches
 from web.layout.overview import Jump, Overview, overview
@@ -112,6 +112,7 @@ class Board:
     events_total: int
     children: tuple[ChildRow, ...]
     uncounted_blocks: int
+    grouped: bool
 
 
 def make_board(
@@ -166,6 +167,7 @@ def make_board(
             ChildRow(child, SessionState(child.session_id).page) for child in timeline.children
         ),
         uncounted_blocks=timeline.uncounted_blocks,
+        grouped=any(map(_is_laid_out, window_columns(timeline, window))),
     )
 
 
@@ -173,6 +175,11 @@ def window_of(timeline: Timeline, state: SessionState) -> Window:
     """The window of a state. Raises NotFoundError where the selected request is not in it."""
     selected = _position(timeline, state.request)
     return choose(len(timeline.columns), state.first, state.last, selected)
+
+
+def _is_laid_out(column: TimelineColumn) -> bool:
+    segments = column.request.segments
+    return segments is not None and segments.known
 
 
 def _position(timeline: Timeline, key: str) -> int | None:

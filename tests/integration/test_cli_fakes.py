@@ -6,6 +6,7 @@ from pathlib import Path
 from tests.cli_anatomies import REMINDER, SECTION, a_bare_anatomy, a_presence, an_anatomy
 from tests.comparisons import HEAD, ComparingFake, edited
 from tests.comparisons import a_comparison as compared
+from tests.segment_factories import some_segments
 from tests.unit.test_compare_builders import a_gap, a_note, a_prompt, a_system, a_text, a_tool
 from tests.verdict_factories import a_brief
 from tracer.errors import NotFoundError
@@ -141,6 +142,7 @@ def a_request(seq: int = 1, session_id: str = "sess_demo") -> RequestSummary:
         mcs_state=McsStateView("on", "Message 1 is a system message behind the prefix.", 1),
         source=REF,
         verdict=a_brief(),
+        segments=some_segments(),
     )
 
 
@@ -148,6 +150,7 @@ def a_bare_request(session_id: str = "sess_bare") -> RequestSummary:
     """A failed request of which the log told next to nothing."""
     return replace(
         a_request(1, session_id),
+        segments=None,
         request_id="",
         attempts=1,
         trace_id="",

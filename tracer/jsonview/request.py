@@ -11,6 +11,7 @@ from tracer.jsonview.anatomy import (
     wire_json,
 )
 from tracer.jsonview.core import SCHEMA, JsonObject, embedded, iso_time, known, source_ref
+from tracer.jsonview.segments import layout_json, world_json
 from tracer.jsonview.usage import brief_json, usage_json
 from tracer.model.prompt import Marker
 from tracer.model.views import (
@@ -71,6 +72,8 @@ def request_json(request: RequestSummary) -> JsonObject:
         "mcs": [mcs_json(message) for message in request.mcs],
         "markers": [marker_json(marker) for marker in request.markers],
         "tools": list(request.tools),
+        "layout": layout_json(request.segments),
+        "world_state": world_json(request.segments),
         "verdict": brief_json(request.verdict),
         "source_ref": source_ref(request.source),
     }

@@ -13,6 +13,7 @@ from tracer.model.anatomy_views import ReminderView as ReminderView
 from tracer.model.anatomy_views import SectionView as SectionView
 from tracer.model.events import Status, WindowKind
 from tracer.model.prompt import Kind, Marker, Part, Tier
+from tracer.model.segment_views import RequestSegments
 from tracer.model.source import SourceRef
 from tracer.model.usage import Usage
 from tracer.model.verdict import Result, VerdictBrief
@@ -105,6 +106,7 @@ class RequestSummary:
     `call_key` is the key of the first attempt of the same logical call. `variant` is the kind of
     prefix (`main`, `custom`, `workflow_actor`, `subagent`, `none`, `unknown`); it and `mcs_state`
     are unknown where the log shows no prompt. `verdict` is None until the request is judged.
+    `segments` is set where the log says how the prompt was laid out.
     """
 
     key: str
@@ -145,6 +147,7 @@ class RequestSummary:
     variant: str = ""
     mcs_state: McsStateView | None = None
     verdict: VerdictBrief | None = None
+    segments: RequestSegments | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,16 +7,18 @@ from.
 """
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 
 from tracer.anatomy.calibration import Calibration, Sample, calibrate
 from tracer.model.anatomy_views import AnatomyView, Presence
+from tracer.model.segment_views import RequestSegments
 from tracer.model.views import RequestOutline, RequestSummary, Timeline
 from tracer.service.contents import Contents
 from tracer.service.lazy import Lazy
 from tracer.service.presences import build_presence
 from tracer.service.requests import WholeRequest, load_session, summarise
+from tracer.service.segmenting import session_segments
 from tracer.service.sessions import summaries
 from tracer.service.timelines import build_timeline, outlines
 from tracer.service.verdicts import VerdictReader
@@ -54,6 +56,13 @@ class LoadedSession:
         self._presence: Presence | None = None
         self._calibrations: dict[str, Calibration | None] = {}
         self._anatomies: dict[str, AnatomyView | None] = {}
+        self._segments: Mapping[int, RequestSegments] | None = None
+
+    def segments(self, connection: sqlite3.Connection) -> Mapping[int, RequestSegments]:
+        """How the prompts were laid out, by the requests' row ids, where the log says it."""
+        if self._segments is None:
+            self._segments = session_segments(connection, self.row_id, self.data.rows)
+        return self._segments
 
     def contents(self, connection: sqlite3.Connection) -> Contents:
         """What the prompts contain."""
@@ -84,6 +93,7 @@ class LoadedSession:
             request_row(connection, row_id),
             request_markers(connection, row_id),
             self._verdicts.brief(connection, self.row_id, row_id),
+            self.segments(connection).get(row_id),
         )
         facts = self.contents(connection).facts(seq)
         return whole.row, summarise(self.data, self.session_id, seq, whole, facts)
@@ -151,8 +161,11 @@ class LoadedSession:
         if self._whole is None:
             markers = session_markers(connection, self.row_id)
             verdicts = self._verdicts.briefs(connection, self.row_id)
+            segments = self.segments(connection)
             self._whole = [
-                WholeRequest(row, markers.get(row.id, ()), verdicts.get(row.id))
+                WholeRequest(
+                    row, markers.get(row.id, ()), verdicts.get(row.id), segments.get(row.id)
+                )
                 for row in session_requests(connection, self.row_id)
             ]
         return self._whole

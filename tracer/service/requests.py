@@ -9,6 +9,7 @@ import msgspec
 from tracer.assemble.attempts import AttemptFacts, Grouped, group_attempts
 from tracer.model.events import Status, WindowKind
 from tracer.model.prompt import Marker
+from tracer.model.segment_views import RequestSegments
 from tracer.model.source import SourceRef
 from tracer.model.usage import Convention, Usage
 from tracer.model.verdict import VerdictBrief
@@ -74,6 +75,7 @@ class WholeRequest:
     row: RequestRow
     markers: Sequence[Marker] = ()
     verdict: VerdictBrief | None = None
+    segments: RequestSegments | None = None
 
 
 def summarise(
@@ -122,6 +124,7 @@ def summarise(
         variant=prompt.variant,
         mcs_state=prompt.mcs_state,
         verdict=request.verdict,
+        segments=request.segments,
     )
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from tracer.assemble.chains import PARTS, Sizes
 from tracer.assemble.trees import PromptTree
 from tracer.model.events import Status
+from tracer.model.prompt import Part
+from tracer.model.segment_views import RequestSegments
 from tracer.model.source import SourceRef
 from tracer.model.views import (
     PartSize,
@@ -31,6 +33,12 @@ _MARKED_EVENTS = (
     "subagent.completed",
     "microcompact*",
 )
+GROUP_PARTS = {
+    "tools": Part.TOOLS,
+    "prefix": Part.SYSTEM,
+    "history": Part.HISTORY,
+    "tail": Part.REMINDER,
+}
 _KINDS = (
     ("compact.", "compaction"),
     ("compaction.", "compaction"),
@@ -90,9 +98,10 @@ def _columns(
         sizes = tree.sizes(node)
         shared = tree.sizes(None if before is None else tree.shared(node, before))
         changed = before is not None and shared.depth < tree.depth(before)
+        request = requests[index]
         return TimelineColumn(
-            requests[index],
-            part_sizes(sizes, shared),
+            request,
+            group_sizes(request.segments, shared.total_tokens) or part_sizes(sizes, shared),
             sizes.total_tokens,
             shared.total_tokens,
             changed,
@@ -125,6 +134,22 @@ def outlines(
             result=verdict.result.value if verdict else "",
             baseline_key=verdict.baseline_key if verdict else "",
         )
+
+
+def group_sizes(segments: RequestSegments | None, shared_tokens: int) -> tuple[PartSize, ...]:
+    """The sizes of a laid-out prompt's groups in the order of the prompt: prefix, history and tail
+    are drawn as the parts that they are nearest to. Nothing where there is no known layout."""
+    if segments is None or not segments.known:
+        return ()
+    found = []
+    before = 0
+    for size in segments.groups:
+        end = before + size.tokens
+        new = max(0, end - max(before, shared_tokens))
+        part = GROUP_PARTS.get(size.group, Part.GAP)
+        found.append(PartSize(part, size.messages, size.chars, size.tokens, new, size.counted))
+        before = end
+    return tuple(found)
 
 
 def part_sizes(sums: Sizes, shared: Sizes) -> tuple[PartSize, ...]:

@@ -37,6 +37,7 @@ from web.filters import one_line
 from web.layout.read_marks import ReadMarks
 from web.params import whole_number
 from web.rendering import Chrome, Crumb, chrome, render, service_of
+from web.segments import Outline, make_outline
 from web.urls import SessionState, against_url, compare_url, request_url, unfolded_url
 from web.verdict import Callout, NoCallout, make_callout, marks_of
 
@@ -69,6 +70,7 @@ class RequestPage:
     marks: ReadMarks | None
     whole: tuple[MapLink, ...]
     part: tuple[MapLink, ...]
+    outline: Outline | None
     prefix: Prefix
     messages: tuple[MessageRow, ...]
     rows: tuple[BlockRow, ...]
@@ -151,6 +153,7 @@ def _page(request: Request, detail: RequestDetail, state: BlockState, revision: 
         marks=marks_of(callout, tuple(link.piece for link in whole), detail.part_sizes),
         whole=whole,
         part=page_map(detail) if len(detail.blocks) < detail.block_total else (),
+        outline=make_outline(detail),
         prefix=replace(
             prefix,
             rows=tuple(

@@ -1,0 +1,316 @@
+"""The segments of a session's prompts, and what the model knew at each request.
+
+Requests share most of their prompts. The path of the request before is kept, with sums and worlds
+along it, and only what differs is looked at.
+"""
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import msgspec
+
+from tracer.anatomy.segments import SEGMENTS_14, Group, segment_name
+from tracer.anatomy.world_state import NOTHING, RUN, SESSION, Known, World, after, changes, values
+from tracer.assemble.chains import ChainNode
+from tracer.model.segment_views import (
+    CapabilityView,
+    GroupSize,
+    RequestSegments,
+    SegmentView,
+    SkillView,
+    StateChangeView,
+    StateValue,
+    StateView,
+    SummaryView,
+    WorldView,
+)
+from tracer.model.segments import MessageNote, PromptLayout, Segment
+from tracer.store.layout_reading import SessionLayouts, session_layouts
+from tracer.store.prompts import session_nodes
+from tracer.store.reading import AnyRequest
+
+_encode = msgspec.json.Encoder().encode
+_GROUPS = ("tools", *(group.value for group in Group))
+_SKILLS = {9: "start", 11: "on the way", 7: "history"}
+_CAPABILITIES = "capabilities"
+
+
+class _Before(NamedTuple):
+    """What a request is compared with: the one before it in its lane."""
+
+    seq: int
+    blocks: Mapping[int, tuple[int, ...]]
+    world: World
+
+
+class _Path:
+    """The nodes of a prompt from its beginning, with sums along it."""
+
+    def __init__(self, nodes: Sequence[ChainNode]) -> None:
+        self._nodes = {node[0]: node for node in nodes}
+        self._at: dict[int, int] = {}
+        self._path: list[int] = []
+        self.starts: list[int] = []
+        self.blocks: list[int] = []
+        self.chars: list[int] = [0]
+        self.tokens: list[int] = [0]
+        self.uncounted: list[int] = [0]
+
+    def go(self, tip: int) -> None:
+        """Make this the path to a node."""
+        fresh: list[int] = []
+        node: int | None = tip
+        while node is not None and node not in self._at:
+            fresh.append(node)
+            node = self._nodes[node][1]
+        keep = self._at[node] + 1 if node is not None else 0
+        for gone in self._path[keep:]:
+            del self._at[gone]
+        del self._path[keep:], self.blocks[keep:]
+        del self.chars[keep + 1 :], self.tokens[keep + 1 :], self.uncounted[keep + 1 :]
+        while self.starts and self.starts[-1] >= keep:
+            self.starts.pop()
+        for node in reversed(fresh):
+            self._add(node)
+
+    def _add(self, node_id: int) -> None:
+        node = self._nodes[node_id]
+        before = self._nodes[node[1]] if node[1] is not None else None
+        if node[3] is not None and node[4] == 0:
+            self.starts.append(len(self._path))
+        self._at[node_id] = len(self._path)
+        self._path.append(node_id)
+        self.blocks.append(node[2])
+        estimate = node[8] - (before[8] if before else 0)
+        self.chars.append(node[7])
+        self.tokens.append(self.tokens[-1] + (estimate if node[9] is None else node[9]))
+        uncounted = node[9] is None and node[5] != "gap"
+        self.uncounted.append(self.uncounted[-1] + uncounted)
+
+    def span(self, first: int, messages: int) -> tuple[int, int]:
+        """The nodes of some messages."""
+        ends = [*self.starts[first : first + messages + 1]]
+        if not ends:
+            return len(self._path), len(self._path)
+        return ends[0], ends[messages] if len(ends) > messages else len(self._path)
+
+    @property
+    def tool_nodes(self) -> int:
+        """How many nodes are tools."""
+        return self.starts[0] if self.starts else len(self._path)
+
+
+class Segmenter:
+    """Reads the layouts of a session's requests, which are given in order."""
+
+    def __init__(self, connection: sqlite3.Connection, row_id: int) -> None:
+        self._stored: SessionLayouts = session_layouts(connection, row_id)
+        self._path = _Path(session_nodes(connection, row_id) if self._stored.layouts else ())
+        self._notes: tuple[int, ...] = ()
+        self._worlds: list[World] = [NOTHING]
+        self._views: dict[int, tuple[Known, StateView]] = {}
+        self._before: dict[str, _Before] = {}
+
+    def of(self, row: AnyRequest, seq: int) -> RequestSegments | None:
+        """The layout of a request; None where its record has none."""
+        stored = self._stored.layouts.get(row.id)
+        if stored is None or row.node_id is None:
+            return None
+        self._path.go(row.node_id)
+        world = self._world(stored.note_ids)
+        notes = [self._stored.notes[i] for i in stored.note_ids]
+        before = self._before.get(row.lane)
+        layout = stored.layout
+        blocks = {s.n: self._blocks(s) for s in layout.segments}
+        segments = tuple(
+            self._segment(layout, s, notes, before, blocks[s.n]) for s in layout.segments
+        )
+        self._before[row.lane] = _Before(seq, blocks, world)
+        return RequestSegments(
+            layout=layout.layout,
+            known=layout.layout == SEGMENTS_14,
+            segments=segments,
+            groups=self._groups(layout, segments),
+            tools=layout.tools,
+            world=self._world_view(world, before),
+            capabilities=_capabilities(layout, notes, world),
+            skills=_skills(layout, notes),
+            summary=_summary(notes),
+            transaction=_transaction(notes),
+            unresolved=layout.unresolved,
+            extra_json=stored.extra_json,
+        )
+
+    def _world(self, note_ids: tuple[int, ...]) -> World:
+        common = 0
+        for old, new in zip(self._notes, note_ids, strict=False):
+            if old != new:
+                break
+            common += 1
+        del self._worlds[common + 1 :]
+        for message in range(common, len(note_ids)):
+            note = self._stored.notes[note_ids[message]]
+            self._worlds.append(after(self._worlds[-1], note, message))
+        self._notes = note_ids
+        return self._worlds[-1]
+
+    def _blocks(self, segment: Segment) -> tuple[int, ...]:
+        start, end = self._path.span(segment.first_message, segment.messages)
+        return tuple(self._path.blocks[start:end])
+
+    def _segment(
+        self,
+        layout: PromptLayout,
+        segment: Segment,
+        notes: Sequence[MessageNote],
+        before: _Before | None,
+        blocks: tuple[int, ...],
+    ) -> SegmentView:
+        path = self._path
+        start, end = path.span(segment.first_message, segment.messages)
+        name, group = segment_name(layout.layout, segment.n)
+        own = notes[segment.first_message : segment.first_message + segment.messages]
+        kinds: dict[str, int] = {}
+        for note in own:
+            kinds[note.kind] = kinds.get(note.kind, 0) + 1
+        return SegmentView(
+            segment.n,
+            name,
+            group.value,
+            segment.first_message,
+            segment.messages,
+            path.chars[end] - path.chars[start],
+            path.tokens[end] - path.tokens[start],
+            path.uncounted[end] == path.uncounted[start],
+            tuple(kinds.items()),
+            _change(before.blocks.get(segment.n) if before else None, blocks, before is None),
+        )
+
+    def _groups(
+        self, layout: PromptLayout, segments: Sequence[SegmentView]
+    ) -> tuple[GroupSize, ...]:
+        path, end = self._path, self._path.tool_nodes
+        counted = path.uncounted[end] == 0
+        found = [GroupSize("tools", len(layout.tools), path.chars[end], path.tokens[end], counted)]
+        order = sorted(segments, key=lambda s: _GROUPS.index(s.group))
+        for group, held in groupby(order, key=lambda s: s.group):
+            own = list(held)
+            found.append(
+                GroupSize(
+                    group,
+                    sum(s.messages for s in own),
+                    sum(s.chars for s in own),
+                    sum(s.tokens for s in own),
+                    all(s.counted for s in own),
+                )
+            )
+        return tuple(g for g in found if g.messages or g.tokens)
+
+    def _world_view(self, world: World, before: _Before | None) -> WorldView:
+        old = before.world if before else NOTHING
+        found = []
+        if before is not None and world is not old:
+            for scope, was, now in (
+                (SESSION, old.session, world.session),
+                (RUN, old.run, world.run),
+            ):
+                if was is now:
+                    continue
+                found += [
+                    StateChangeView(
+                        scope,
+                        change.path,
+                        _json(change.before) if change.was else "",
+                        _json(change.after) if change.now else "",
+                    )
+                    for change in changes(was.state if was else None, now.state if now else None)
+                ]
+        return WorldView(
+            self._state(SESSION, world.session),
+            self._state(RUN, world.run),
+            tuple(found),
+            before.seq if before else None,
+        )
+
+    def _state(self, scope: str, known: Known | None) -> StateView | None:
+        if known is None:
+            return None
+        made = self._views.get(id(known))
+        if made is None or made[0] is not known:
+            view = StateView(
+                scope, known.state, _values(known.state), known.full_message, known.diffs
+            )
+            made = self._views[id(known)] = known, view
+        return made[1]
+
+
+def _json(value: Any) -> str:
+    return _encode(value).decode()
+
+
+def _change(before: tuple[int, ...] | None, now: tuple[int, ...], first: bool) -> str:
+    if first:
+        return "first"
+    if before is None:
+        return "new"
+    if before == now:
+        return "same"
+    return "grown" if now[: len(before)] == before else "changed"
+
+
+def _values(state: Mapping[str, Any]) -> tuple[StateValue, ...]:
+    return tuple(StateValue(path, _json(value)) for path, value in values(state))
+
+
+def _capabilities(
+    layout: PromptLayout, notes: Sequence[MessageNote], world: World
+) -> tuple[CapabilityView, ...]:
+    tools: dict[str, int] = {}
+    for tool in layout.tools:
+        if tool.capability:
+            tools[tool.capability] = tools.get(tool.capability, 0) + 1
+    guides = {n.capability for n in notes if n.kind == "capability_guide" and n.capability}
+    said = world.session.state.get(_CAPABILITIES) if world.session else None
+    states = {
+        name: value if isinstance(value, bool) else None
+        for name, value in (said.items() if isinstance(said, Mapping) else ())
+    }
+    return tuple(
+        CapabilityView(name, tools.get(name, 0), name in guides, states.get(name))
+        for name in sorted({*tools, *guides, *states})
+    )
+
+
+def _skills(layout: PromptLayout, notes: Sequence[MessageNote]) -> tuple[SkillView, ...]:
+    found = []
+    for segment in layout.segments:
+        where = _SKILLS.get(segment.n, f"segment {segment.n}")
+        for message in range(segment.first_message, segment.first_message + segment.messages):
+            if notes[message].kind == "skill_body":
+                found.append(SkillView(notes[message].skill, where, message))
+    return tuple(found)
+
+
+def _summary(notes: Sequence[MessageNote]) -> SummaryView | None:
+    for message in range(len(notes) - 1, -1, -1):
+        covers = notes[message].covers
+        if notes[message].kind == "summary":
+            ends = (covers[0], covers[-1]) if covers else ("", "")
+            return SummaryView(message, len(covers), *ends)
+    return None
+
+
+def _transaction(notes: Sequence[MessageNote]) -> tuple[StateValue, ...]:
+    own = [n for n in notes if n.kind == "transaction_snapshot" and n.state is not None]
+    return _values(own[-1].state or {}) if own else ()
+
+
+def session_segments(
+    connection: sqlite3.Connection, row_id: int, rows: Sequence[AnyRequest]
+) -> dict[int, RequestSegments]:
+    """The layouts of a session's requests, by the requests' row ids; nothing for other formats."""
+    segmenter = Segmenter(connection, row_id)
+    found = {row.id: segmenter.of(row, seq) for seq, row in enumerate(rows, 1)}
+    return {request: segments for request, segments in found.items() if segments is not None}
