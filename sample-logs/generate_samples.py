@@ -14,8 +14,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from generate.database import database_bytes, same_rows
 from generate.runs import build_all
 from generate.runs.homes import session_database
+from generate.segments import samples as segments
 
 HERE = Path(__file__).resolve().parent
+HAND_WRITTEN = "cases"
 
 
 def sample_files() -> dict[str, bytes]:
@@ -26,6 +28,11 @@ def sample_files() -> dict[str, bytes]:
         out |= {f"{folder}/{path}": data for path, data in sample.files.items()}
         out[f"{folder}/expected.json"] = sample.expected().encode()
     return out
+
+
+def trace_files() -> dict[str, bytes]:
+    """Return the files of the open trace format, without those that are written by hand."""
+    return segments.sample_files()
 
 
 def home_files() -> dict[str, bytes]:
@@ -40,7 +47,9 @@ def home_files() -> dict[str, bytes]:
 
 def committed(root: Path) -> set[str]:
     """Return the paths of the samples that are there."""
+    traces = (root / "context-trace").rglob("*.json*")
     found = [*(root / "zcode").rglob("*.json*"), *(root / "zcode-home").rglob("*")]
+    found += [path for path in traces if path.parent.name != HAND_WRITTEN]
     return {path.relative_to(root).as_posix() for path in found if path.is_file()}
 
 
@@ -82,7 +91,7 @@ def main() -> int:
         session_database().write(options.home)
         print(f"{options.home}: try `tracer ingest {options.home}`")
         return 0
-    files = sample_files() | home_files()
+    files = sample_files() | trace_files() | home_files()
     if options.check:
         wrong = differences(files, options.out)
         print("\n".join(wrong) or f"{len(files)} files are as they should be")

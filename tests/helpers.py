@@ -209,7 +209,7 @@ def _clean(value: Any) -> Any:
 def message_sha256(message: Mapping[str, Any]) -> str:
     """The digest that `expected.json` keeps for a message (sample-logs/README.md)."""
     text = json.dumps(bare(message), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(_LONE_SURROGATE.sub("\ufffd", text).encode()).hexdigest()
+    return hashlib.sha256(_LONE_SURROGATE.sub("\ufffd", text).encode()).hexdigest()[:16]
 
 
 # ---- lines ------------------------------------------------------------------------------------

@@ -93,7 +93,7 @@ def test_no_such_file_is_named() -> None:
 
 
 def test_the_cases_have_the_problems_that_they_were_written_for() -> None:
-    code, files = as_json(str(SAMPLES / "open-trace"))
+    code, files = as_json(str(SAMPLES / "context-trace" / "cases"))
     assert code == 1
     assert [(file["errors"], file["notes"]) for file in files] == [(0, 0), (4, 4), (0, 1)]
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from tracer.anatomy.mcs import McsState
 from tracer.anatomy.messages import Sort
@@ -97,9 +98,11 @@ class CheckedRequest:
 @dataclass(frozen=True, slots=True)
 class CheckedSession:
     """A session's requests by start time and its log events in their order, without those about one
-    attempt and the reports of the context. `agent` is that of the files which told of it."""
+    attempt and the reports of the context. `agent` is that of the files which told of it. `memo`
+    holds what one rule of a family has worked out and others can use."""
 
     session_id: str
     agent: str
     requests: tuple[CheckedRequest, ...]
     events: tuple[LogEvent, ...] = ()
+    memo: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)

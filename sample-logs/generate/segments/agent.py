@@ -187,18 +187,22 @@ class Agent:
         """One request and its answer. A status other than `completed` is that of the last attempt;
         attempts before it failed."""
         built = self.lay_out()
-        self.clock.advance(500)
-        self.items.append(built)
-        usage = Usage(self.clock.advance(2), built.request, self.setup.window, self.setup.reserve)
-        self.items.append(usage)
-        for attempt in range(1, attempts + 1):
-            self._done(built, attempt, status if attempt == attempts else "failed", bool(calls))
+        self.send(built, "tool_calls" if calls else "stop", attempts, status)
         self.shown |= {message.id for message in built.messages()}
         self.tail.repair = None
         self.last_request = built.request
         if status == "completed":
             self._answer(reply, calls)
         return built
+
+    def send(self, built: Built, finish: str, attempts: int, status: str = "completed") -> None:
+        """Write a prompt, the agent's account of it, and how its attempts ended."""
+        built.at = self.clock.advance(500)
+        self.items.append(built)
+        at = self.clock.advance(2)
+        self.items.append(Usage(at, built.request, self.setup.window, self.setup.reserve))
+        for attempt in range(1, attempts + 1):
+            self._done(built, attempt, status if attempt == attempts else "failed", finish)
 
     def lay_out(self) -> Built:
         """The next prompt, without sending it."""
@@ -233,7 +237,7 @@ class Agent:
             known=self.known.copy(),
         )
 
-    def _done(self, built: Built, attempt: int, status: str, calls: bool) -> None:
+    def _done(self, built: Built, attempt: int, status: str, finish: str) -> None:
         duration = 700 + 10 * len(built.messages())
         at = self.clock.advance(duration)
         error = None
@@ -241,7 +245,6 @@ class Agent:
             error = {"name": "Overloaded", "message": "The server is busy.", "statusCode": 529}
         elif status == "cancelled":
             error = {"name": "AbortError", "message": "Stopped by the person."}
-        finish = "tool_calls" if calls else "stop"
         self.items.append(
             Done(at, self.session, self.run, built.request, attempt, status, duration,
                  finish=finish, error=error)

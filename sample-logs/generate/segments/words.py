@@ -142,31 +142,22 @@ CHINESE = Words(
 )
 
 
-def tool(name: str, about: str, *fields: str, capability: str = "") -> Json:
+def tool(name: str, about: str, field: str, capability: str = "") -> Json:
     """A tool's schema; a dynamic one names its capability."""
-    properties = {field: {"type": "string"} for field in fields}
-    schema = {"type": "object", "properties": properties, "required": list(fields[:1])}
     row: Json = {"name": name, "description": about}
     if capability:
         row["capability"] = capability
-    return row | {"inputSchema": schema}
+    return row | {"inputSchema": {"type": "object", "required": [field]}}
 
 
 STABLE_TOOLS = (
-    tool("append_piece", "Append a piece to an open transaction.", "transactionId", "text"),
     tool("read_file", "Read a file.", "path"),
     tool("run_tests", "Run the tests.", "filter"),
-    tool("write_file", "Write a short file.", "path", "text"),
+    tool("write_file", "Write a file or a piece of one.", "path"),
 )
 
 CAPABILITY_TOOLS = {
-    "browser": (
-        tool("browser_click", "Press something on the page.", "target", capability="browser"),
-        tool("browser_open", "Open a page.", "address", capability="browser"),
-    ),
-    "human": (tool("ask_person", "Ask a question.", "question", capability="human"),),
-    "web": (
-        tool("web_fetch", "Fetch one address.", "address", capability="web"),
-        tool("web_search", "Search the web.", "words", capability="web"),
-    ),
+    "browser": (tool("browser_open", "Open a page.", "address", "browser"),),
+    "human": (tool("ask_person", "Ask a question.", "question", "human"),),
+    "web": (tool("web_search", "Search the web.", "words", "web"),),
 }

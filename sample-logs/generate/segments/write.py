@@ -7,7 +7,7 @@ from generate.cache import ProviderCache
 from generate.cache import Usage as Billed
 from generate.clock import iso
 from generate.segments.trace import Built, Done, Item, Message, Trace, Usage
-from generate.text import Json, compact_json, estimate_tokens, utf16_len
+from generate.text import Json, compact_json, estimate_tokens
 
 VERSION = 1
 
@@ -137,7 +137,6 @@ def categories_of(built: Built) -> list[Json]:
         {
             "name": name,
             "source": name.lower(),
-            "chars": sum(map(utf16_len, found)),
             "tokens": sum(map(estimate_tokens, found)),
         }
         for name, found in texts.items()

@@ -1,8 +1,7 @@
-"""The rules of the layout with 14 segments (docs/formats/context-trace.md): one rule a file."""
+"""The rules of the 14-segment layout (docs/formats/context-trace.md): one rule a file."""
 
 from tracer.checks.case import CheckedSession
-
-LAYOUT = "layout-14"
+from tracer.checks.layout_14._steps import LAYOUT
 
 
 def applies(session: CheckedSession) -> bool:

@@ -5,7 +5,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
-from generate.segments.trace import Built, Message, Trace
+from generate.segments.trace import Built, Message, Note, Trace
 
 T = TypeVar("T")
 Pick: TypeAlias = Callable[[Sequence[T]], T]
@@ -48,6 +48,19 @@ def remove(built: Built, *ids: str) -> None:
     for _, messages in built.segments:
         messages[:] = [m for m in messages if m.id not in ids]
     built.segments = [(n, found) for n, found in built.segments if found]
+
+
+def forget(trace: Trace, message_id: str) -> None:
+    """Let it be as if a message had never been written."""
+    for item in trace.items:
+        covers = []
+        if isinstance(item, Built):
+            remove(item, message_id)
+            covers = [m.keys for m in at(item, 6)]
+        elif isinstance(item, Note):
+            covers = [item.keys] if "covers" in item.keys else []
+        for keys in covers:
+            keys["covers"] = [name for name in keys["covers"] if name != message_id]
 
 
 def rewrite(built: Built, message_id: str, change: Callable[[Message], None]) -> None:

@@ -320,7 +320,7 @@ BREAKS = (
     Break("initial-stays-initial", "skill", "A skill activated on the way is put into segment 9.",
           skill_promoted),
     Break("inputs-kept", "dropped", "Only the last of two inputs is left.", input_dropped),
-    Break("history-not-reread", "reread", "A skill's text in the history has changed.",
+    Break("history-not-reread", "reread", "A text that was attached no longer reads as it did.",
           text_reread),
     Break("compaction-boundary", "half", "A summary covers a call but not its result.",
           half_covered),

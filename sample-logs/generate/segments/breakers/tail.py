@@ -9,6 +9,7 @@ from generate.segments.breakers.base import (
     at,
     clone,
     find,
+    forget,
     later,
     pairs,
     remove,
@@ -150,12 +151,12 @@ def _diff_break(change: Callable[[Message, str], None] | None) -> Any:
         if diff is None or guide is None:
             return None
         index = built.index_of(diff)
+        if change is None:
+            forget(trace, diff.id)
+            return Broken(built.request)
         for item in later(trace, built):
-            if change is None:
-                remove(item, diff.id)
-            else:
-                rewrite(item, diff.id, lambda m: change(m, str(guide.content)))
-        return Broken(built.request, None if change is None else index)
+            rewrite(item, diff.id, lambda m: change(m, str(guide.content)))
+        return Broken(built.request, index)
 
     return apply
 
@@ -205,7 +206,7 @@ def schema_lost(trace: Trace, pick: Any) -> Broken | None:
 BREAKS = (
     Break("todo-budget", "long", "A todo reminder holds the whole plan.", long_todo),
     Break("repair-once", "again", "A repair reminder stays for a second request.", repair_again),
-    Break("transaction-minimal", "stale", "The snapshot is one piece behind the last event.",
+    Break("transaction-minimal", "stale", "The snapshot is not where the last event was.",
           _snapshot_break(lambda state: state.update(nextIndex=state["nextIndex"] + 7))),
     Break("transaction-minimal", "more", "The snapshot carries the draft beside its eight fields.",
           _snapshot_break(lambda state: state.update(draft="Row C, tree 1"))),
