@@ -61,7 +61,7 @@ def named_stop(
     inside = next((n for n in found if n.start < at <= n.end or n.start == at == 0), None)
     if inside is None:
         return _behind(stop, found, at, per_char)
-    sentence = f"{stop.sentence} {_words(inside, at, per_char)}"
+    sentence = _with(stop, _words(inside, at, per_char))
     if inside.what == "section":
         return replace(stop, section=inside.name, sentence=sentence)
     return replace(stop, reminder=inside.name, sentence=sentence)
@@ -74,11 +74,14 @@ def _behind(stop: ReadStop, found: Sequence[_Named], at: int, tokens_per_char: f
         return stop
     last = max(ended, key=lambda n: n.end)
     words = tokens(round((at - last.end) * tokens_per_char))
-    return replace(
-        stop,
-        sentence=f"{stop.sentence} That is about {words} behind the section {last.name}, "
-        "in text that belongs to none.",
-    )
+    where = f"That is about {words} behind the section {last.name}, in text that belongs to none."
+    return replace(stop, sentence=_with(stop, where))
+
+
+def _with(stop: ReadStop, words: str) -> str:
+    """The sentence about a stop with more on its place, before what is said of the comparison."""
+    place, mark, rest = stop.sentence.partition(" The prompts part")
+    return f"{place} {words}{mark}{rest}"
 
 
 def _words(inside: _Named, at: int, tokens_per_char: float) -> str:
