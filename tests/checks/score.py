@@ -20,6 +20,7 @@ class Outcome(NamedTuple):
     at_place: bool
     others: tuple[Finding, ...]
     findings: tuple[Finding, ...]
+    undecided: bool
 
 
 def report_of(paths: Sequence[str], folder: Path) -> CheckReport:
@@ -37,12 +38,13 @@ def findings_of(run: Run, folder: Path) -> tuple[Finding, ...]:
     return tuple(view.finding for view in report.findings)
 
 
-def outcome(broken: Broken, folder: Path) -> Outcome:
-    """Whether a rule is found broken where it is, and what else is found."""
+def outcome(broken: Broken, folder: Path, window: int | None = None) -> Outcome:
+    """Whether a rule is found broken where it is, and what else is found. With a window the log
+    shows only the ends of lists."""
     if broken.counted:
         broken.run.count()
     record = broken.run.main[broken.place.number]
-    report = report_of(broken.run.write(folder), folder)
+    report = report_of(broken.run.write(folder, window), folder)
     own = [v for v in report.findings if v.finding.rule == broken.rule]
     first = own[0] if own else None
     at_place = (
@@ -52,7 +54,8 @@ def outcome(broken: Broken, folder: Path) -> Outcome:
     )
     findings = tuple(v.finding for v in report.findings)
     others = tuple(f for f in findings if f.rule != broken.rule)
-    return Outcome(broken.rule, first is not None, at_place, others, findings)
+    undecided = any(view.rule == broken.rule for view in report.undecided)
+    return Outcome(broken.rule, first is not None, at_place, others, findings, undecided)
 
 
 def outcomes(folder: Path) -> Iterator[Outcome]:

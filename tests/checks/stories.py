@@ -101,13 +101,20 @@ class Run:
         for line, record in zip(lines, self.main, strict=True):
             line["context"]["messageCount"] = len(record["request"]["messages"])
 
-    def write(self, folder: Path) -> list[str]:
-        """Write the files; returns their paths."""
+    def write(self, folder: Path, window: int | None = None) -> list[str]:
+        """Write the files; returns their paths. With a window each record holds only so many of
+        its last messages, as production logs do."""
         for record in self.records:
             request = record["request"]
-            request["body"]["system"] = _wire.system_blocks(request["messages"])
+            messages = request["messages"]
+            request["body"]["system"] = _wire.system_blocks(messages)
             request["body"].pop("messages", None)
             request.pop("sdkMessages", None)
+            if window is not None and len(messages) > window:
+                request["messages"] = messages[-window:]
+                request["messageCount"] = len(messages)
+                request["messagesKind"] = "tail"
+                request["messageOffset"] = len(messages) - window
         folder.mkdir(parents=True, exist_ok=True)
         paths = []
         for name, lines in (("model-io.jsonl", self.records), ("zcode.jsonl", self.log)):

@@ -27,6 +27,17 @@ def test_a_broken_rule_is_found_where_it_is_and_nothing_else(rule: str, tmp_path
     assert all(evidence for f in found.findings for _, evidence in f.evidence)
 
 
+@pytest.mark.parametrize("rule", BREAKERS)
+@pytest.mark.parametrize("window", [4, 12])
+def test_a_log_with_windows_finds_it_or_says_that_it_cannot_tell(
+    rule: str, window: int, tmp_path: Path
+) -> None:
+    """A rule never passes silently where the log hides what would decide it."""
+    found = outcome(BREAKERS[rule](), tmp_path, window)
+    assert found.found or found.undecided
+    assert found.others == ()
+
+
 @pytest.mark.parametrize("name", HEALTHY)
 def test_a_healthy_run_gives_no_finding(name: str, tmp_path: Path) -> None:
     report = report_of(HEALTHY[name]().write(tmp_path), tmp_path)

@@ -205,7 +205,7 @@ def request_numbers(connection: sqlite3.Connection, sessions: Iterable[int]) -> 
     ids = tuple(sorted(set(sessions)))
     rows = connection.execute(
         "SELECT id, row_number() OVER (PARTITION BY session_id ORDER BY started_at_ms NULLS LAST, "
-        "attempt, completed_at_ms, key) FROM requests "
+        "attempt, completed_at_ms, line, key) FROM requests "
         f"WHERE session_id IN ({','.join('?' * len(ids))})",
         ids,
     )

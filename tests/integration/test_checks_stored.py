@@ -1,0 +1,145 @@
+"""Findings are kept with the session that they belong to, and made again when it grows."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.checks.breakers import BREAKERS
+from tests.checks.stories import plain
+from tracer import service
+from tracer.checks import CheckedSession
+from tracer.service import Service
+from tracer.service.checking import keeping
+from tracer.service.checking.cases import checked_session
+from tracer.service.checking.keeping import FollowedChecks
+from tracer.store.connect import open_writer
+
+MARKER = "zcode/conversation-marker"
+
+
+def rows(database: Path, query: str) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(database)) as connection:
+        return connection.execute(query).fetchall()
+
+
+def a_file(folder: Path) -> tuple[Path, list[str]]:
+    """A run that breaks a rule, as one file, and its lines."""
+    run = BREAKERS[MARKER]().run
+    path = Path(run.write(folder)[0])
+    return path, path.read_text("utf-8").splitlines(keepends=True)
+
+
+def test_findings_are_stored_by_ingest_and_are_those_that_are_shown(tmp_path: Path) -> None:
+    path, _ = a_file(tmp_path)
+    database = tmp_path / "tracer.db"
+    service.ingest(database, [str(path)], count_tokens=False)
+    stored = rows(database, "SELECT rule, key, message_index, message, outdated FROM v_findings")
+    (view,) = Service(database).check().findings
+    f = view.finding
+    assert stored == [(f.rule, f.key, f.message_index, f.message, 0)]
+    assert Service(database).sessions().sessions[0].findings == 1
+
+
+def test_a_session_that_grows_is_checked_again(tmp_path: Path) -> None:
+    path, lines = a_file(tmp_path)
+    database = tmp_path / "tracer.db"
+    path.write_text("".join(lines[:2]), "utf-8")
+    service.ingest(database, [str(path)], count_tokens=False)
+    assert Service(database).sessions().sessions[0].findings == 0
+    path.write_text("".join(lines), "utf-8")
+    service.ingest(database, [str(path)], count_tokens=False)
+    assert Service(database).sessions().sessions[0].findings == 1
+    assert len(rows(database, "SELECT * FROM v_findings")) == 1
+
+
+def test_reading_the_same_again_checks_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, _ = a_file(tmp_path)
+    database = tmp_path / "tracer.db"
+    service.ingest(database, [str(path)], count_tokens=False)
+    asked: list[int] = []
+    monkeypatch.setattr(keeping, "checked_session", lambda connection, row: asked.append(row))
+    service.ingest(database, [str(path)], count_tokens=False)
+    assert asked == []
+
+
+def test_other_rules_than_those_that_checked_are_asked_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, _ = a_file(tmp_path)
+    database = tmp_path / "tracer.db"
+    service.ingest(database, [str(path)], count_tokens=False)
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("UPDATE sessions SET checked = '0:older'")
+        connection.execute("DELETE FROM findings")
+    assert len(Service(database).check().findings) == 1, "worked out, and not written"
+    assert rows(database, "SELECT * FROM findings") == []
+    assert Service(database).check(now=False).outdated == 1
+    service.ingest(database, [str(path)], count_tokens=False)
+    assert len(rows(database, "SELECT * FROM findings")) == 1
+
+
+def test_a_fault_in_a_rule_is_told_and_keeps_nobody_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = plain(name="one"), plain(name="two")
+    paths = [*first.write(tmp_path / "one"), *second.write(tmp_path / "two")]
+    bad = first.records[0]["sessionId"]
+
+    def fails(connection: sqlite3.Connection, row_id: int) -> CheckedSession:
+        made = checked_session(connection, row_id)
+        if made.session_id == bad:
+            raise RuntimeError("a rule has a fault")
+        return made
+
+    monkeypatch.setattr(keeping, "checked_session", fails)
+    database = tmp_path / "tracer.db"
+    result = service.ingest(database, paths, count_tokens=False)
+    assert [p for p in result.verdict_errors if bad in p and "a rule has a fault" in p]
+    counts = {s.session_id: s.findings for s in Service(database).sessions().sessions}
+    assert counts == {bad: None, second.records[0]["sessionId"]: 0}
+
+
+def test_whoever_stores_while_a_session_is_checked_has_it_checked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, _ = a_file(tmp_path)
+    database = tmp_path / "tracer.db"
+
+    def disturbed(connection: sqlite3.Connection, row_id: int) -> CheckedSession:
+        with closing(sqlite3.connect(database)) as other, other:
+            other.execute("UPDATE sessions SET checked = ''")
+        return checked_session(connection, row_id)
+
+    monkeypatch.setattr(keeping, "checked_session", disturbed)
+    service.ingest(database, [str(path)], count_tokens=False)
+    assert rows(database, "SELECT * FROM findings") == []
+    monkeypatch.undo()
+    service.ingest(database, [str(path)], count_tokens=False)
+    assert len(rows(database, "SELECT * FROM findings")) == 1
+
+
+def test_sessions_that_are_followed_are_not_checked_after_every_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, _ = a_file(tmp_path)
+    database = tmp_path / "tracer.db"
+    service.ingest(database, [str(path)], count_tokens=False)
+    clock = [100.0]
+    asked: list[float] = []
+
+    def done(connection: sqlite3.Connection, *, until: float) -> bool:
+        asked.append(clock[0])
+        return True
+
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    monkeypatch.setattr(keeping, "check_all", done)
+    with closing(open_writer(database)) as connection:
+        checks = FollowedChecks(connection)
+        for step in range(20):
+            checks.round(1.0, news=step % 2 == 0)
+            clock[0] += 1.0
+    assert asked == [100.0, 105.0, 110.0, 115.0]
