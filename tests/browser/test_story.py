@@ -20,7 +20,7 @@ def tab_to(page: Page, link: Locator) -> None:
 
 
 def test_a_walk_by_keys_from_the_filtered_list_to_a_replay_and_back(page: Page) -> None:
-    page.keyboard.press("/")
+    tab_to(page, page.get_by_label("Words in title"))
     page.keyboard.type("leases")
     expect(page.locator("#sessions tbody tr")).to_have_count(1)
     expect(page).to_have_url(re.compile(r"/\?q=leases$"))
