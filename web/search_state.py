@@ -5,8 +5,10 @@ from urllib.parse import urlencode
 
 from starlette.requests import Request
 
-from tracer.model.search_views import KINDS
-from web.params import one_of
+from tracer.model.search_views import KINDS, SearchAsked
+from web.params import one_of, whole_number
+
+ROWS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,19 @@ class SearchState:
     def with_(self, name: str, value: str) -> str:
         """The page with a filter set to a value."""
         return replace(self, **{name: value}).href()
+
+
+def paging(request: Request) -> int:
+    """From which text on results are asked for."""
+    return whole_number(request, "offset") or 0
+
+
+def asked_for(state: SearchState, offset: int) -> SearchAsked:
+    """What an address asks the service for."""
+    return SearchAsked(
+        state.q, state.session, state.kind, state.section, state.source, bool(state.exact),
+        ROWS, offset,
+    )  # fmt: skip
 
 
 def search_state(request: Request) -> SearchState:

@@ -143,3 +143,10 @@ def test_every_page_has_a_field_that_searches(client: TestClient, path: str) -> 
 def test_every_kind_has_words() -> None:
     words = [text_kind(kind) for kind in KINDS]
     assert len(set(words)) == len(words)
+
+
+def test_the_json_of_the_page_is_that_of_the_command(client: TestClient) -> None:
+    found = client.get("/data/search", params={"q": "needle", "kind": "user"}).json()
+    assert [hit["times_sent"] for hit in found["hits"]] == [2]
+    assert (found["query"], found["kind"]) == ("needle", "user")
+    assert client.get("/data/search?q=").status_code == 422

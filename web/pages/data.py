@@ -13,6 +13,7 @@ from tracer.jsonview.compare import comparison_json
 from tracer.jsonview.core import JsonObject, session_json, sessions_json, sources_json
 from tracer.jsonview.encoding import json_text
 from tracer.jsonview.request import detail_json, request_json
+from tracer.jsonview.search import search_json
 from tracer.jsonview.session_comparison import compare_json
 from tracer.jsonview.verdict import explain_json, misses_json
 from tracer.model.compare_views import CONTEXT_LINES, PAGE_HUNKS, HunksAsked
@@ -21,6 +22,7 @@ from tracer.service.unified import unified_diff
 from tracer.service.verdict_markdown import verdict_markdown
 from web.params import whole_number
 from web.rendering import service_of
+from web.search_state import asked_for, paging, search_state
 
 PAGE_ROWS = 100
 MOST_HUNKS = 1_000_000
@@ -119,6 +121,12 @@ def checks(request: Request) -> Response:
     return _json(check_json(report, session_id, "never"))
 
 
+def search(request: Request) -> Response:
+    """`tracer search --json`."""
+    found = service_of(request).search(asked_for(search_state(request), paging(request)))
+    return _json(search_json(found))
+
+
 def sources(request: Request) -> Response:
     """`tracer sources --json`."""
     return _json(sources_json(service_of(request).sources()))
@@ -136,5 +144,6 @@ ROUTES = (
     Route("/data/compare/{a}/{b}", compare, name="data.compare"),
     Route("/data/misses", misses, name="data.misses"),
     Route("/data/checks", checks, name="data.checks"),
+    Route("/data/search", search, name="data.search"),
     Route("/data/sources", sources, name="data.sources"),
 )

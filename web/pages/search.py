@@ -11,7 +11,6 @@ from tracer.model.search_views import (
     BLOCK_KINDS,
     ROW_KINDS,
     FoundText,
-    SearchAsked,
     SearchChoices,
     SearchPage,
     TextUse,
@@ -19,12 +18,9 @@ from tracer.model.search_views import (
 from tracer.model.views import SessionSummary
 from tracer.service import Service
 from web.layout.marks import Piece, Span, cut
-from web.params import whole_number
 from web.rendering import Chrome, Crumb, chrome, render, service_of
-from web.search_state import SearchState, search_state
+from web.search_state import ROWS, SearchState, asked_for, paging, search_state
 from web.urls import SessionState, marked_url, request_url
-
-ROWS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,16 +113,11 @@ def _text_row(text: FoundText) -> TextRow:
 
 
 def _results(request: Request, service: Service, state: SearchState) -> Results:
-    offset = whole_number(request, "offset") or 0
+    offset = paging(request)
     fragment = "/fragments" + state.href(offset)
     if not state.q.strip():
         return Results(state, None, (), fragment, "", "")
-    page = service.search(
-        SearchAsked(
-            state.q, state.session, state.kind, state.section, state.source, bool(state.exact),
-            ROWS, offset,
-        )
-    )  # fmt: skip
+    page = service.search(asked_for(state, offset))
     end = offset + len(page.texts)
     return Results(
         state=state,
