@@ -59,8 +59,8 @@ _NO_VALUES = frozenset(
 
 def _is_value(value: str) -> bool:
     """Whether a value is one, not a word, a mask or a reference that stands for it."""
-    low = value.lower()
-    if low in _NO_VALUES or set(value) <= set(f"*xX.{MASK}-_#?"):
+    low = value.lower().rstrip("?!*.,;|")
+    if not low or low in _NO_VALUES or set(value) <= set(f"*xX.{MASK}-_#?"):
         return False
     return value[0] not in "<$%{[(" and not low.startswith(("your", "env:", "process.", "os."))
 
@@ -69,8 +69,9 @@ def _is_random(value: str) -> bool:
     """Whether a value is no word and no name: its kinds of characters change again and again."""
     kinds = ["d" if c.isdigit() else "u" if c.isupper() else "l" for c in value if c.isalnum()]
     changes = sum(a != b for a, b in zip(kinds, kinds[1:], strict=False))
-    enough = 3 if "d" in kinds else 6
-    return len(value) >= SHORTEST_CHARS and changes >= enough and changes * 8 >= len(value)
+    if "d" not in kinds:  # the names of classes change their case at every word
+        return len(value) >= 2 * SHORTEST_CHARS and changes * 2.2 >= len(value)
+    return len(value) >= SHORTEST_CHARS and changes >= 3 and changes * 8 >= len(value)
 
 
 def _is_key(value: str) -> bool:
@@ -98,9 +99,9 @@ _EDGE = r"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt]))"
 _QUOTE = r"\\*[\"'`]"
 _IS = rf"(?:{_QUOTE})?[ \t]{{0,4}}(?::=|=>|[:=])[ \t]{{0,4}}"
 _QUOTED = rf"{_QUOTE}(?P<s>[^\s\"'`\\]{{6,}})(?={_QUOTE})"
-_BARE = r"(?P<s>[A-Za-z0-9_\-+/=.~!@#$%^*]{6,})(?![A-Za-z0-9_(\[{<])"
+_BARE = r"(?P<s>[A-Za-z0-9_\-+/=.~!@#$%^*]{6,}+)(?![(\[{<])"
 _HEADER = rf"(?:{_QUOTE})?[ \t]*[:=,][ \t]*\[?[ \t]*(?:{_QUOTE})?"
-_SCHEME = r"(?:bearer|basic|token|digest|apikey|negotiate)[ +]{1,2}"
+_SCHEME = r"(?:bearer|basic|token|digest|apikey|negotiate|aws4-hmac-sha256)[ +]{1,2}"
 _KEY_BEFORE = re.compile(
     r"(?:api|app|access|secret|private|signing|encryption|account|master|auth|license)[_\- .]?$",
     re.I,
@@ -154,7 +155,7 @@ FORMS: tuple[_Form, ...] = (
     _named("bearer token", ("bearer",), "bearer",
            r"[ +](?P<s>[\w.~+/=-]{8,})", _is_credential),
     _named("cookie", ("cookie",), "cookie",
-           rf"{_HEADER}(?P<s>[\w.-]+=[^\"'`\n\\]{{8,}})", _is_value),
+           rf"{_IS}(?:{_QUOTE})?(?P<s>[\w.-]+=[^\"'`\n\\]{{8,}})", _is_credential),
     _named("key", _KEYS, _KEY, rf"{_IS}{_QUOTED}", _is_value, _KEY_BEFORE),
     _named("key", _KEYS, _KEY, rf"{_IS}{_BARE}", _is_key, _KEY_BEFORE),
     _named("key", _KEYS, _KEY, rf"[ ](?:{_QUOTE})?{_BARE}", _is_key, _FLAG_BEFORE),
