@@ -15,6 +15,7 @@ _KINDS = {
     "other": "other content",
     "message": "message of a session database",
     "tool-row": "tool row of a session database",
+    "record": "input or note of a session database",
     "event": "log line",
     "agent": "subagent run",
     "todo": "step of a session",

@@ -15,8 +15,8 @@ BLOCK_KINDS = (
 """Kinds of texts that stand in prompts and answers; `section` is a section's text as the log of
 the agent tells it, `tool` a tool's schema."""
 
-ROW_KINDS = ("message", "tool-row", "event", "agent", "todo", "title", "error")
-"""Kinds of texts beside the prompts: messages and tool rows of a session database, lines of logs,
+ROW_KINDS = ("message", "tool-row", "record", "event", "agent", "todo", "title", "error")
+"""Kinds of texts beside the prompts: messages, tool rows and other records of a session database, lines of logs,
 runs of subagents, steps, titles, and errors of requests."""
 
 KINDS = (*BLOCK_KINDS, *ROW_KINDS)

@@ -116,6 +116,13 @@ _ROWS = (
         "t.started_at_ms",
     ),
     _Rows(
+        "record",
+        "session_records t",
+        "t.line, t.session_id, t.kind, t.family, t.created_at_ms, '', t.source_id, t.line",
+        ("t.data_json",),
+        "t.created_at_ms",
+    ),
+    _Rows(
         "event",
         "log_events t",
         "t.id, coalesce(t.session_id, 0), t.event, t.level, t.at_ms, "
