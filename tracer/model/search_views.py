@@ -16,8 +16,8 @@ BLOCK_KINDS = (
 the agent tells it, `tool` a tool's schema."""
 
 ROW_KINDS = ("message", "tool-row", "record", "event", "agent", "todo", "title", "error")
-"""Kinds of texts beside the prompts: messages, tool rows and other records of a session database, lines of logs,
-runs of subagents, steps, titles, and errors of requests."""
+"""Kinds of texts beside the prompts: messages, tool rows and other records of a session database,
+lines of logs, runs of subagents, steps, titles, and errors of requests."""
 
 KINDS = (*BLOCK_KINDS, *ROW_KINDS)
 
