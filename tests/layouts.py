@@ -153,11 +153,15 @@ class _Reader:
 def message_of(item: Json) -> CheckedMessage:
     """A message written in full."""
     role, said = item["role"], item.get("content", item.get("state", item.get("patch")))
-    text = said if isinstance(said, str) else json.dumps(said)
     call = item.get("toolCallId", "")
-    kind = Kind.TOOL_RESULT if role == "tool" else Kind.TEXT
     extra = '{"isError":true}' if item.get("isError") else ""
-    blocks = [Block(Tier.MESSAGES, role, kind, text, call_id=call, message_json=extra)]
+    blocks = []
+    for part in said if isinstance(said, list) else [said]:
+        kind = Kind.TOOL_RESULT if role == "tool" else Kind.TEXT
+        if isinstance(part, dict) and part.get("type") == "file":
+            kind = Kind.FILE
+        text = part if isinstance(part, str) else json.dumps(part)
+        blocks.append(Block(Tier.MESSAGES, role, kind, text, call_id=call, message_json=extra))
     blocks += [
         Block(
             Tier.MESSAGES,

@@ -28,19 +28,27 @@ class Diff:
     seen_at: int
     capabilities: Mapping[str, Any]
 
+    def turns_off(self, name: str) -> bool:
+        """Whether it says that a capability is off, or no longer names it."""
+        value = self.capabilities.get(name, True)
+        return value is None or _is_on(value) is False
+
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A step's capabilities. `schemas` are those that tools name, `guides` the places of the guides
-    by capability, `state` the switches of the World State as the model knows it (None: it has no
-    whole state, or one without switches), `state_at` where the last word on each stands.
-    `switches` happened since the step before, `fresh` are the diffs that are new."""
+    """A step's capabilities.
+
+    `schemas` are those that tools name, `guides` the places of the guides by capability. `state`
+    are the switches of the World State as the model knows it (None: it has no whole state, or one
+    without switches; a switch of None says neither), `state_at` where the last word on each stands.
+    `switches` happened since the step before, `fresh` are the diffs that are new.
+    """
 
     step: Step
     schemas: frozenset[str]
     guides: Mapping[str, int]
     unnamed_guides: bool
-    state: Mapping[str, bool] | None
+    state: Mapping[str, bool | None] | None
     state_at: Mapping[str, int]
     switches: tuple[Switch, ...]
     fresh: tuple[tuple[int, Diff], ...]
@@ -105,21 +113,20 @@ class _Reader:
     def _fresh(self, found: list[tuple[int, CheckedMessage]]) -> Iterator[tuple[int, Diff]]:
         for index, message in found:
             if is_diff(message) and key_of(message) not in self._diffs:
-                switches = (message.note.patch or {}).get("capabilities")
-                diff = Diff(message, self._steps, switches if isinstance(switches, dict) else {})
+                diff = Diff(message, self._steps, _switches(message.note.patch or {}) or {})
                 self._diffs[key_of(message)] = diff
                 yield index, diff
 
     def _state(
         self, found: list[tuple[int, CheckedMessage]], ids: frozenset[str]
-    ) -> tuple[Mapping[str, bool] | None, Mapping[str, int]]:
+    ) -> tuple[Mapping[str, bool | None] | None, Mapping[str, int]]:
         """The full state with the diffs in the order in which they happened, those among them that
         a summary covers: the model knows them, as far as the full state is not newer."""
-        switches = (self._full.note.state or {}).get("capabilities") if self._full else None
-        if not isinstance(switches, dict):
+        switches = _switches((self._full.note.state or {}) if self._full else {})
+        if switches is None:
             return None, {}
         places = {key_of(m): i for i, m in found}
-        state = {n: v for n, v in switches.items() if isinstance(v, bool)}
+        state = {name: _is_on(value) for name, value in switches.items()}
         base = places[key_of(self._full)] if self._full else 0
         state_at = dict.fromkeys(state, base)
         for key, diff in self._diffs.items():
@@ -127,9 +134,25 @@ class _Reader:
             if key not in places and not covered:
                 continue
             for name, value in diff.capabilities.items():
-                if isinstance(value, bool):
-                    state[name] = value
-                else:
+                if value is None:
                     state.pop(name, None)
+                else:
+                    state[name] = _is_on(value)
                 state_at[name] = places.get(key, base)
         return state, state_at
+
+
+def _switches(state: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The switches in a World State or a diff: an object by name, or the names of those that are
+    on; None where it has none."""
+    found = state.get("capabilities")
+    if isinstance(found, list):
+        return {name: True for name in found if isinstance(name, str)}
+    return found if isinstance(found, dict) else None
+
+
+def _is_on(value: object) -> bool | None:
+    """What a switch says: true or false, or an object with `enabled`; None: something else."""
+    if isinstance(value, dict):
+        value = value.get("enabled")
+    return value if isinstance(value, bool) else None

@@ -18,8 +18,10 @@ from tracer.checks.layout_14._steps import (
     HISTORY,
     INPUTS,
     OLD,
+    PREFIX,
     RUN_STATE,
     SKILLS,
+    TAIL,
     TAIL_KINDS,
     TIMELINE,
     Step,
@@ -32,9 +34,11 @@ from tracer.checks.layout_14._steps import (
     once,
     walk,
 )
+from tracer.model.prompt import Kind
 
 Key = tuple[str | bytes, int]
 RETOLD = frozenset({"skill_body", "attachment_note"})
+ATTACHED = frozenset({Kind.FILE, Kind.IMAGE, Kind.VIDEO, Kind.RESOURCE_LINK})
 
 
 class Change(StrEnum):
@@ -187,7 +191,12 @@ class _Tracker:
                 continue
             entry = self._entries[key]
             half = answered(entry.message) in calls or results.intersection(calls_of(entry.message))
-            if not entry.loose and not half:
+            if entry.loose or half:
+                continue
+            elsewhere = _elsewhere(step, entry) if is_diff(entry.message) else None
+            if elsewhere is not None:
+                found.append(self._departure(Change.MOVED, step, entry, elsewhere.index, elsewhere))
+            else:
                 found.append(self._departure(Change.LOST, step, entry, index))
         yield from found
 
@@ -306,7 +315,7 @@ class _Tracker:
 def rule_of(departure: Departure) -> str:
     """The rule that speaks of a departure; empty where none does."""
     message, home = departure.message, departure.home
-    if departure.change is Change.REWRITTEN and message.note.kind in RETOLD:
+    if departure.change is Change.REWRITTEN and _retold(departure):
         fixed = departure.own_run and home in (SKILLS, RUN_STATE)
         return "initial-stays-initial" if fixed else "history-not-reread"
     if is_diff(message) and (
@@ -326,6 +335,17 @@ def rule_of(departure: Departure) -> str:
     return ""
 
 
+def _retold(departure: Departure) -> bool:
+    """Whether what was written anew is a skill's text or an attachment, be it inside a message."""
+    before, now = departure.message, departure.now
+    if before.note.kind in RETOLD:
+        return True
+    if now is None or len(now.blocks) != len(before.blocks) or now.role != before.role:
+        return False
+    differ = [a.kind for a, b in zip(before.blocks, now.blocks, strict=True) if a != b]
+    return bool(differ) and all(kind in ATTACHED for kind in differ)
+
+
 def _paired(found: list[Departure]) -> list[Departure]:
     """A skill's or an attachment's text that was written anew under another id is a rewritten one,
     not one that is lost and one that is inserted."""
@@ -334,7 +354,8 @@ def _paired(found: list[Departure]) -> list[Departure]:
         note = new.message.note
         for old in [d for d in out if d.change is Change.LOST and d.message.note.kind in RETOLD]:
             same = (old.message.note.kind, old.message.note.skill) == (note.kind, note.skill)
-            if same and old.own_run == new.own_run and old.home == new.home:
+            together = old.own_run == new.own_run and (old.home == new.home or not new.own_run)
+            if same and together:
                 out = [d for d in out if d is not old and d is not new]
                 out.append(
                     Departure(
@@ -344,6 +365,14 @@ def _paired(found: list[Departure]) -> list[Departure]:
                 )  # fmt: skip
                 break
     return out
+
+
+def _elsewhere(step: Step, entry: Entry) -> Place | None:
+    """Where a message stands outside the history."""
+    for i in step.indexes(*PREFIX, *TAIL):
+        if key_of(step.messages[i]) == entry.key[0]:
+            return Place(entry.key, step.messages[i], step.segment_of(i), i, -1)
+    return None
 
 
 def _now(step: Step, indexes: Sequence[int]) -> _Now:

@@ -37,7 +37,7 @@ def check(session: CheckedSession) -> Iterator[Found]:
             if before is not None:
                 yield from _diff(view, name, told.get(name))
         for name, (index, diff) in sorted(told.items()):
-            if diff.capabilities[name] is False and before is not None:
+            if diff.turns_off(name) and before is not None:
                 yield from _said(view, name, index, diff, guides.get(name, ""))
         if before is not None and _vanished(before, view) - gone - told.keys():
             yield REPORT.needs(EVENTS, view.step.request)
@@ -65,7 +65,7 @@ def _left(view: View, name: str) -> Iterator[Found]:
 
 
 def _diff(view: View, name: str, told: tuple[int, Diff] | None) -> Iterator[Found]:
-    if told is None or told[1].capabilities[name] is True:
+    if told is None or not told[1].turns_off(name):
         yield REPORT.found(
             view.step.request,
             f"Capability {name} was switched off, and no new diff of the World State says so.",
