@@ -10,6 +10,7 @@ from tracer.model.segment_views import (
     StateView,
 )
 from tracer.model.views import RequestDetail
+from web.urls import segments_url
 
 _CHANGES = {
     "first": "",
@@ -97,6 +98,7 @@ class Outline:
     states: tuple[StateTable, ...]
     changes: tuple[StateChangeView, ...]
     budget: Budget | None
+    session_href: str
 
 
 def make_outline(detail: RequestDetail) -> Outline | None:
@@ -112,6 +114,7 @@ def make_outline(detail: RequestDetail) -> Outline | None:
         states=_states(segments),
         changes=segments.world.changes,
         budget=_budget(detail),
+        session_href=segments_url(detail.request.session_id),
     )
 
 

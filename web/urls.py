@@ -122,6 +122,12 @@ def story_url(session_id: str, turns_from: int = 0) -> str:
     return f"/sessions/{segment(session_id)}/story{query}"
 
 
+def segments_url(session_id: str, start: int = 0) -> str:
+    """How the laid-out prompts of a session lived, from its request number `start` (from 0) on."""
+    query = f"?from={start}" if start else ""
+    return f"/sessions/{segment(session_id)}/segments{query}"
+
+
 def replay_url(session_id: str, key: str = "", *, message: int | None = None) -> str:
     """A session as the agent lived it, at a request; with one message of its prompt unfolded."""
     pairs: list[tuple[str, str | int]] = [("request", key)] if key else []

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.samples import SAMPLES
 from tracer import service
 from tracer.checks import all_rules
 from tracer.cli.trace_schema import FILE
@@ -103,3 +104,10 @@ def test_the_example_agent_writes_a_valid_trace_that_keeps_all_rules(tmp_path: P
 def test_what_the_document_names_is_there(name: str) -> None:
     assert f"]({name})" in PAGE
     assert (ROOT / "docs" / "formats" / name).is_file()
+
+
+def test_every_sample_but_the_odd_cases_is_valid() -> None:
+    found = service.validate([str(SAMPLES / "context-trace")])
+    assert len(found) > 20
+    wrong = {file.path for file in found if file.errors or file.failed}
+    assert {Path(path).name for path in wrong} == {"b-second.jsonl"}

@@ -159,3 +159,37 @@ def test_a_prompt_of_another_format_has_no_outline(tmp_path: Path) -> None:
     reading = Service(db)
     (session,) = reading.sessions().sessions
     assert all(r.segments is None for r in reading.requests(session.session_id))
+
+
+def test_the_session_of_segments(client: TestClient, db: Path) -> None:
+    story = Service(db).segment_story(SESSION)
+    (web,) = story.capabilities
+    assert [(r.first_seq, r.last_seq, r.view.state) for r in web.runs] == [
+        (1, 1, True),
+        (2, 2, False),
+    ]
+    assert [(s.after_seq, s.enabled, s.reason) for s in web.switches] == [(1, False, "by the user")]
+    assert web.disagreed == ()
+    (skill,) = story.skills
+    assert (skill.name, skill.first_seq, skill.last_seq, skill.how) == ("review", 1, 1, "start")
+    (compaction,) = story.compactions
+    assert (compaction.what, compaction.covers, compaction.first, compaction.summary_id) == (
+        "completed", 3, "m1", "sum"
+    )  # fmt: skip
+    (transaction,) = story.transactions
+    assert (transaction.snapshot_seqs, transaction.closed) == ((2,), False)
+    assert [r.changed_prefix for r in story.requests] == [(), ("Summary",)]
+    text = client.get(f"/sessions/{SESSION}/segments").text
+    assert "Switched off after request 1: by the user<" in text
+    assert "not closed" in text and "1 message not defined" in text
+    assert 'aria-current="page">Segments' in text
+
+
+def test_a_session_without_a_trace_says_so(tmp_path: Path) -> None:
+    db = tmp_path / "t.db"
+    ingest(db, SAMPLES / "mcs-on" / "rollout")
+    (session,) = Service(db).sessions().sessions
+    with TestClient(create_app(Service(db)), base_url="http://127.0.0.1") as client:
+        page = client.get(f"/sessions/{session.session_id}/segments")
+        assert page.status_code == 200 and "No laid-out prompt" in page.text
+        assert client.get("/sessions/nobody/segments").status_code == 404

@@ -105,7 +105,7 @@ def test_a_fault_of_a_prompt_is_named_where_it_stands(keys: Json, where: str, wh
             "inputTokens": -1}), "usage.inputTokens"),
         (event("context_usage_snapshot", requestId="q1", categories=[{}]), "categories[0].name"),
         (event("capability.changed", name="web", enabled="yes"), "enabled"),
-        (event("compaction.failed"), "covers"),
+        (event("compaction.completed"), "covers"),
         (event("transaction.step", transactionId="t"), "status"),
         (event("subagent.started"), "childSessionId"),
         (event("", runId="r"), "event"),

@@ -119,14 +119,15 @@ _CATEGORY = Keyed(
     required={"name": _NAME}, optional={"source": _ANY, "chars": Whole(), "tokens": Whole()}
 )
 _COMPACTION = Keyed(
-    required={"covers": _NAMES},
     optional={
+        "covers": _NAMES,
         "summaryId": _NAME,
         "beforeTokens": Whole(),
         "afterTokens": Whole(),
         "reason": _ANY,
     },
 )
+_COMPACTED = Keyed(required={"covers": _NAMES}, optional=dict(_COMPACTION.optional))
 _TRANSACTION = Keyed(
     required={"transactionId": _NAME, "status": _NAME},
     optional={
@@ -204,7 +205,7 @@ EVENTS: Mapping[str, Keyed] = {
         optional={"reason": _ANY},
     ),
     "compaction.started": _COMPACTION,
-    "compaction.completed": _COMPACTION,
+    "compaction.completed": _COMPACTED,
     "compaction.failed": _COMPACTION,
     "transaction.opened": _TRANSACTION,
     "transaction.step": _TRANSACTION,
@@ -228,6 +229,7 @@ NAMED: Mapping[str, Shape] = {
     "usage": _USAGE,
     "category": _CATEGORY,
     "compaction": _COMPACTION,
+    "compacted": _COMPACTED,
     "transaction": _TRANSACTION,
     "subagent": _SUBAGENT,
 }

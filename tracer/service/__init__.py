@@ -56,6 +56,7 @@ from tracer.service.outgoing import Outgoing, masked, masked_result
 from tracer.service.paths import default_db_path, default_root
 from tracer.service.pricing import load_prices
 from tracer.service.searching import Searcher, SearchOfService
+from tracer.service.segment_story import SegmentsOfService
 from tracer.service.sessions import session_choices, session_page, summaries
 from tracer.service.sources import all_sources, one_source
 from tracer.service.story import build_story
@@ -192,7 +193,7 @@ def validate(paths: Sequence[str]) -> tuple[TraceFile, ...]:
 
 
 @masked
-class Service(ChecksOfService, SearchOfService):
+class Service(ChecksOfService, SearchOfService, SegmentsOfService):
     """Reads one database. Safe in threads."""
 
     def __init__(

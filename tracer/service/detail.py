@@ -98,7 +98,10 @@ def _anatomy(
 
     def read() -> AnatomyView | None:
         known = sections.texts(sections.version(row.started_at_ms))
-        return build_anatomy(connection, request, row, blocks, known, report, sizes)
+        found = build_anatomy(connection, request, row, blocks, known, report, sizes)
+        # The categories that are counted again are those of one agent: a trace has its own.
+        traced = request.segments is not None
+        return replace(found, usage=None) if found is not None and traced else found
 
     return loaded.anatomy(row.key, read)
 

@@ -39,7 +39,7 @@ class ContextReport(NamedTuple):
 def log_lines(
     connection: sqlite3.Connection, data: SessionData, row_id: int, row: RequestRow
 ) -> tuple[JoinedLogLine, ...]:
-    events = {e.id: e for e in attempt_events(connection, row.request_id)}
+    events = {e.id: e for e in attempt_events(connection, row_id, row.request_id)}
     if row.started_at_ms is not None:
         end = row.completed_at_ms or row.started_at_ms
         near = events_between(connection, row_id, row.started_at_ms - 50, end, LOG_LINES)

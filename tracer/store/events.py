@@ -86,13 +86,15 @@ def trace_events(connection: sqlite3.Connection, row_id: int) -> list[EventRow]:
     return [EventRow(*row) for row in rows]
 
 
-def attempt_events(connection: sqlite3.Connection, request_id: str) -> list[EventRow]:
-    """The log events that name an attempt's request id."""
+def attempt_events(connection: sqlite3.Connection, row_id: int, request_id: str) -> list[EventRow]:
+    """The log events of a session that name an attempt's request id, and those that name it and no
+    session."""
     if not request_id:
         return []
     rows = connection.execute(
-        f"{_EVENTS} WHERE e.request_id = ? AND e.request_id <> '' {_ORDER}",
-        (request_id,),
+        f"{_EVENTS} WHERE e.request_id = ? AND e.request_id <> '' "
+        f"AND (e.session_id = ? OR e.session_id IS NULL) {_ORDER}",
+        (request_id, row_id),
     )
     return [EventRow(*row) for row in rows]
 

@@ -24,7 +24,9 @@ class Message:
 
     def row(self) -> Json:
         """The message as it stands in a trace where it is written in full."""
-        row: Json = {"id": self.id, "role": self.role, "kind": self.kind}
+        row: Json = {"id": self.id, "role": self.role}
+        if self.kind:
+            row["kind"] = self.kind
         if self.content is not None:
             row["content"] = self.content
         return row | self.keys
