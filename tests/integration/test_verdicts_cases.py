@@ -426,3 +426,20 @@ def test_the_first_request_of_a_lane_says_nothing_against_a_cause(read: Read) ->
     cause = verdict_on(read(log), "r2").verdict.causes[0]
     assert cause.code == "CACHING_OFF"
     assert not any("against it" in item for item in cause.evidence)
+
+
+def test_what_a_window_hides_is_not_among_what_was_checked(read: Read) -> None:
+    """The second record shows the last messages; those between the system and its window are
+    carried over, and equal only by what other records say."""
+    talk = [*START, *turns(20, 300)]
+    longer = [*talk, user("more")]
+    log = CacheLog()
+    log.ask("r1", talk, at_s=0, tools=TOOLS, total=20_000, read=0)
+    log.ask(
+        "r2", longer[-10:], at_s=9, tools=TOOLS, total=20_010, read=0, kind="tail",
+        offset=len(longer) - 10, count=len(longer),
+    )  # fmt: skip
+    found = verdict_on(read(log), "r2").verdict
+    told = [item for item in found.checked_equal if item.startswith("message")]
+    assert told == [f"messages {len(longer) - 10} to {len(talk) - 1}"]
+    assert any("only carries over" in item for item in found.not_verifiable)

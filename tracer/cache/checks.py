@@ -5,7 +5,7 @@ from tracer.cache.expected import endpoint_changed, model_changed
 from tracer.cache.providers.base import Lifetime, Match
 from tracer.cache.wording import duration
 from tracer.model.prompt import Tier
-from tracer.model.verdict import CallFacts
+from tracer.model.verdict import Boundary, CallFacts
 
 
 def checked_equal(case: Case) -> tuple[str, ...]:
@@ -48,16 +48,34 @@ def _tiers(case: Case, call: CallFacts, baseline: CallFacts) -> list[str]:
                 found.append(f"{tier.value} ({size} blocks)")
     if difference is None:
         return found
-    common = [
-        b.message_index
-        for b in difference.boundaries
-        if b.index < difference.common_blocks and b.message_index is not None
-    ]
-    if common:
-        found.append(f"messages 0 to {max(common)}" if max(common) else "message 0")
+    common = [b for b in difference.boundaries if b.index < difference.common_blocks]
+    if any(b.message_index is not None for b in common):
+        found += _messages(common, difference.unverified_from_tokens, call, baseline)
     elif difference.append_only and difference.common_blocks:
         found.append(f"the first {difference.common_blocks} blocks")
     return found
+
+
+def _messages(
+    common: list[Boundary], unverified_from: int | None, call: CallFacts, baseline: CallFacts
+) -> list[str]:
+    """The equal messages of a common prefix, as far as the records of both requests prove them:
+    those in front of what is carried over, and those behind it."""
+    places = [(b.message_index, b.end_tokens) for b in common if b.message_index is not None]
+    last = max(index for index, _ in places)
+    if unverified_from is None:
+        return [_span(0, last)]
+    front = [index for index, end in places if end <= unverified_from]
+    found = [_span(0, max(front))] if front else []
+    shown = [facts.verified_from for facts in (call, baseline) if facts.verified_from is not None]
+    behind = max(shown) if len(shown) == len((call, baseline)) else last + 1
+    if behind <= last:
+        found.append(_span(behind, last))
+    return found
+
+
+def _span(first: int, last: int) -> str:
+    return f"messages {first} to {last}" if first < last else f"message {first}"
 
 
 def _reached(case: Case, tier: Tier) -> bool:

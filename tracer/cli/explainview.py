@@ -7,6 +7,7 @@ import click
 from tracer.cache.causes import cause_words
 from tracer.cache.checks import CHECKED
 from tracer.cache.rank import HARMLESS
+from tracer.cache.wording import capital
 from tracer.cli.diffview import marked
 from tracer.cli.output import emphasis, print_heading
 from tracer.cli.text import number, visible
@@ -44,7 +45,8 @@ def print_verdict(view: VerdictView) -> None:
     click.echo()
     click.echo(emphasis(visible(f"{RESULTS[verdict.result]}.")))
     if verdict.one_line:
-        click.echo(visible(verdict.one_line))
+        text = verdict.one_line.removeprefix(f"{RESULTS[verdict.result]}: ")
+        click.echo(visible(capital(text)))
     _print_numbers(view)
     _print_where(verdict, view.change)
     for at, cause in enumerate(verdict.causes):
