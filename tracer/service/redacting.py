@@ -20,6 +20,7 @@ from typing import Any, cast
 from tracer.model.comparison import Line
 from tracer.model.prompt import Kind
 from tracer.service import Service
+from tracer.service.lazy import Lazy
 
 HASH_DIGITS = 8
 
@@ -129,6 +130,8 @@ class Redactor:
             return value
         if isinstance(value, str):
             return value if way is str else way(value)
+        if isinstance(value, Lazy):
+            return Lazy(len(value), lambda index: self._other(value[index], way))
         if isinstance(value, Mapping):
             return {key: self._other(inner, way) for key, inner in value.items()}
         if is_dataclass(value) or hasattr(value, "_fields"):
