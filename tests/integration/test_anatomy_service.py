@@ -28,7 +28,7 @@ from tracer.store.reading import RequestLine
 NAMES = sorted(path.parent.name for path in SAMPLES.glob("*/expected.json"))
 SIDES = ("with the log", "without it")
 ROWS = {"section": "sections", "reminder": "reminders", "mcs": "mcs", "tool": "tools"}
-HIDDEN = Request((), False)
+HIDDEN = Request((), False, system_shown=False)
 Row = dict[str, Any]
 
 

@@ -127,13 +127,15 @@ def presence_rows(requests: Iterable[Request]) -> tuple[PresenceRow, ...]:
     """The rows of the matrix: keys in the order of their first appearance, equal cells that follow
     each other put together.
 
-    The work is that of what differs from the request before: one that carries the same items costs
-    a look, one with more items behind the same ones costs those.
+    The work is that of what differs from the request before: one that is the same object costs a
+    look, one with more items behind the same ones costs those.
     """
     fold, rows = _Fold(), _Rows()
     before: Request | None = None
     for request in requests:
-        if before is not None and request.follows(before):
+        if request is before and not fold.partly:
+            rows.same()
+        elif before is not None and request.follows(before):
             rows.next(fold.more(before, request), whole=False)
         else:
             rows.next(fold.cells(request), whole=True)
@@ -169,6 +171,13 @@ class _Rows:
                 self._close(key)
         self._count += 1
 
+    def same(self) -> None:
+        """The next request, of which nothing is new."""
+        if self._fresh or self._going:
+            self.next((), whole=False)
+        else:
+            self._count += 1
+
     def _put(self, key: str, cell: Cell) -> None:
         if cell is Cell.GONE:
             self._going.append(key)
@@ -203,13 +212,13 @@ class _Fold:
         self._away: set[str] = set()
         self._order: list[str] = []
         self._counts: dict[str, int] = {}
-        self._partly: list[str] = []
+        self.partly: list[str] = []
         """Keys of which the request before proved the news only."""
 
     def cells(self, request: Request) -> list[tuple[str, Cell]]:
         """The cells of the next request."""
         last, away = self._last, self._away
-        self._counts, self._partly = {}, []
+        self._counts, self.partly = {}, []
         keys = _keys(request.items, self._counts)
         items = dict(zip(keys, request.items, strict=True))
         moved = _moved(self._order, keys, last.keys() - away)
@@ -236,7 +245,7 @@ class _Fold:
         """What is known of an item that is carried over, at least in part: what is new in it."""
         if cell not in (Cell.APPEARED, Cell.CHANGED) or not request.shows_news(item):
             return Cell.UNSEEN
-        self._partly.append(key)
+        self.partly.append(key)
         return cell
 
     def more(self, before: Request, request: Request) -> list[tuple[str, Cell]]:
@@ -244,8 +253,8 @@ class _Fold:
         hidden now, and of those that it has behind all others."""
         firsts = (before.shown_from, request.shown_from)
         start, stop = (bisect_left(before.items, at, key=_first) for at in firsts)
-        unseen = dict.fromkeys((*self._partly, *self._order[start:stop]), Cell.UNSEEN)
-        self._partly = []
+        unseen = dict.fromkeys((*self.partly, *self._order[start:stop]), Cell.UNSEEN)
+        self.partly = []
         cells = [*unseen.items()]
         added = request.items[len(before.items) :]
         for key, item in zip(_keys(added, self._counts), added, strict=True):

@@ -43,7 +43,7 @@ from tracer.model.views import (
     Timeline,
 )
 from tracer.service.additions import session_additions
-from tracer.service.cached import RevisionCache
+from tracer.service.cached import RevisionCache, uncollected
 from tracer.service.checking.keeping import FollowedChecks
 from tracer.service.checking.reader import CheckReader, ChecksOfService
 from tracer.service.comparing import Comparer, hunks_of
@@ -224,7 +224,8 @@ class Service(ChecksOfService, SearchOfService, SegmentsOfService):
         connection = open_reader(self.db_path)
         try:
             connection.execute("BEGIN")  # one snapshot for all queries of a call
-            yield connection
+            with uncollected():
+                yield connection
         finally:
             connection.close()
 

@@ -147,7 +147,9 @@ class SessionAnatomy:
         self._talks: dict[tuple[int, McsState, int], _Talk] = {}
         self._requests: dict[tuple[object, ...], RequestAnatomy] = {}
         self._known: dict[tuple[int, int], RequestAnatomy] = {}
-        self._sections: dict[tuple[int, int], tuple[PlacedSection, ...]] = {}
+        self._sections: dict[
+            tuple[int, int], tuple[tuple[PlacedSection, ...], tuple[Item, ...]]
+        ] = {}
 
     def of(self, node_id: int, started_at_ms: int | None) -> RequestAnatomy:
         """The anatomy of the prompt that ends with a node."""
@@ -166,9 +168,12 @@ class SessionAnatomy:
         head = self._head(sums.head, version)
         talk = self._talk(sums.marks, state.state, version)
         tools, tool_group = self._tool_list(sums.tools)
-        both = id(head.sections), id(talk.sections)
-        sections = self._sections.setdefault(both, _longer(head.sections, talk.sections))
         places = frozenset(head.first_index)
+        both = id(head), id(talk.sections)
+        if both not in self._sections:
+            own = _longer(head.sections, talk.sections)
+            self._sections[both] = own, section_items(own, places)
+        sections, items = self._sections[both]
         return RequestAnatomy(
             layout=head.layout,
             sections=sections,
@@ -181,7 +186,7 @@ class SessionAnatomy:
             groups=Groups(
                 tool_group,
                 Request(
-                    section_items(sections, places),
+                    items,
                     sums.whole,
                     system_shown=sums.head != GAP_AT_HEAD,
                 ),

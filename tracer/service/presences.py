@@ -1,7 +1,7 @@
 """How everything lived over a session: the presence matrix, a lane at a time."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from tracer.anatomy.presence import (
     Cell,
@@ -17,11 +17,10 @@ from tracer.anatomy.reminder_sources import REMINDER_SOURCES
 from tracer.anatomy.sections import section_rule
 from tracer.model.anatomy_views import Presence, PresenceLane, PresenceRowView, PresenceRun
 from tracer.service.anatomy import RequestAnatomy
-from tracer.service.placing import EVERYTHING, shown_by
+from tracer.service.placing import EVERYTHING, Shown, shown_by
 from tracer.service.requests import SessionData, is_side_call, logged_before
-from tracer.store.reading import RequestLine
 
-_UNSEEN = Groups(*[Request((), False)] * 4)
+_UNSEEN = Groups(*[Request((), False, system_shown=False)] * 4)
 _WORDS = {"sections": "section", "reminders": "reminder", "mcs": "mcs", "tools": "tool"}
 _CHANGES = frozenset({Cell.CHANGED.value, Cell.MOVED.value, Cell.GONE.value})
 _SHOWN = frozenset({Cell.APPEARED, Cell.SAME, Cell.CHANGED, Cell.MOVED})
@@ -66,18 +65,17 @@ class _Sequence:
         self._seqs = seqs
         self._keys = [data.rows[seq - 1].key for seq in seqs]
         self._anatomies = [anatomies[seq - 1] for seq in seqs]
+        shown = [EVERYTHING] * len(seqs)
         if any(self._anatomies):
-            groups = [
-                _UNSEEN if found is None else _shown(found.groups, data.rows[seq - 1])
-                for seq, found in zip(seqs, self._anatomies, strict=True)
-            ]
+            groups = [_UNSEEN if found is None else found.groups for found in self._anatomies]
+            shown = [shown_by(data.rows[seq - 1]) for seq in seqs]
         else:
             groups = [_logged(data, seq) for seq in seqs]
-        self._rows = [
-            (kind, row)
-            for name, kind in _WORDS.items()
-            for row in presence_rows(getattr(group, name) for group in groups)
-        ]
+        self._rows = []
+        for name, kind in _WORDS.items():
+            own = (getattr(group, name) for group in groups)
+            told = own if kind == "tool" else _proven(own, shown)
+            self._rows += [(kind, row) for row in presence_rows(told)]
 
     def lane(self, lane: str, seqs: Sequence[int]) -> PresenceLane:
         """The matrix of the requests of one lane."""
@@ -108,18 +106,26 @@ class _Sequence:
         return None if anatomy is None else _place_of(key, anatomy)
 
 
-def _shown(groups: Groups, row: RequestLine) -> Groups:
-    """What the record of a request proves of what its prompt is made of."""
-    shown = shown_by(row)
-    if shown == EVERYTHING:
-        return groups
-    sections, reminders, mcs = (
-        group._replace(
-            shown_from=shown.from_index, system_shown=group.system_shown and shown.system
-        )
-        for group in (groups.sections, groups.reminders, groups.mcs)
-    )
-    return Groups(groups.tools, sections, reminders, mcs)
+def _proven(requests: Iterable[Request], shown: Iterable[Shown]) -> Iterator[Request]:
+    """What the record of each request proves of its items; the same object where that is the same
+    as of the request before: of items that are all hidden, no more can be."""
+    last: Request | None = None
+    for request, own in zip(requests, shown, strict=True):
+        system = request.system_shown and own.system
+        if (
+            last is None
+            or request.items is not last.items
+            or (request.complete, system) != (last.complete, last.system_shown)
+            or own.from_index < last.shown_from
+            or (own.from_index > last.shown_from and not _all_before(last.items, last.shown_from))
+        ):
+            last = request._replace(shown_from=own.from_index, system_shown=system)
+        yield last
+
+
+def _all_before(items: Sequence[Item], message_index: int) -> bool:
+    """Whether all items, which stand in the order of their places, begin before a message."""
+    return not items or items[-1].first < message_index
 
 
 def _seen_before(runs: Sequence[Run], index: int) -> int | None:
