@@ -21,6 +21,6 @@ def outline_of(column: TimelineColumn) -> RequestOutline:
         cache_write_tokens=usage.cache_write_tokens if usage else None,
         prompt_tokens=column.prompt_tokens,
         markers=len(request.markers),
-        result=verdict.result.value if verdict else "",
+        result=verdict.result if verdict else None,
         baseline_key=verdict.baseline_key if verdict else "",
     )

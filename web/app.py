@@ -1,8 +1,9 @@
 """The web application: routes found in `web.pages`, errors mapped to pages, guards around it."""
 
 import pkgutil
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import wraps
 from importlib import import_module
 from types import ModuleType
 
@@ -21,7 +22,7 @@ from web.assets import serve_static
 from web.follower import Following
 from web.pages._enter import EnterPage
 from web.pages._error import error_response
-from web.rendering import render
+from web.rendering import render, service_of
 from web.security import Guard, SecurityHeaders, add_headers
 
 _STATUS: tuple[tuple[type[TracerError], int], ...] = (
@@ -42,10 +43,22 @@ def page_modules() -> tuple[ModuleType, ...]:
 
 def all_routes() -> list[BaseRoute]:
     """The routes of all pages, and the static files."""
-    found: list[Route] = [route for module in page_modules() for route in module.ROUTES]
+    found = [_of_one_moment(route) for module in page_modules() for route in module.ROUTES]
     # A path that takes the rest of the address would hide what stands below it.
     found.sort(key=lambda route: route.path.endswith(":path}"))
     return [*found, Route("/static/{path:path}", serve_static, name="static")]
+
+
+def _of_one_moment(route: Route) -> Route:
+    """The route of a page that reads one state of the database, whatever is stored meanwhile."""
+    answer: Callable[[Request], Response] = route.endpoint
+
+    @wraps(answer)
+    def endpoint(request: Request) -> Response:
+        with service_of(request).snapshots.one_reading():
+            return answer(request)
+
+    return Route(route.path, endpoint, methods=sorted(route.methods or ()), name=route.name)
 
 
 def _on_tracer_error(request: Request, error: Exception) -> Response:

@@ -192,7 +192,7 @@ def _outline(column: TimelineColumn) -> RequestOutline:
         r.seq, r.key, r.lane, r.side_call, r.turn_id, r.turn_number, r.attempt, r.status,
         r.started_at_ms, used.input_tokens if used else None,
         used.cache_read_tokens if used else None, used.cache_write_tokens if used else None,
-        column.prompt_tokens, len(r.markers), r.verdict.result if r.verdict else "",
+        column.prompt_tokens, len(r.markers), r.verdict.result if r.verdict else None,
         r.verdict.baseline_key if r.verdict else "",
     )  # fmt: skip
 

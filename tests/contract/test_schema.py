@@ -12,9 +12,8 @@ from sqlite_utils.db import Database
 
 from tests.homes import fill
 from tests.samples import SAMPLES
-from tracer import service
 from tracer.errors import NewerStoreError, StoreError
-from tracer.service import Service
+from tracer.service import Service, ingest, snapshots
 from tracer.store.connect import open_reader, open_writer
 from tracer.store.migrations import KNOWN_STEPS, migrations
 from tracer.store.schema import SCHEMA_FILE, current_schema
@@ -37,9 +36,9 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("filled")
     path = folder / "tracer.db"
     runs = [str(f) for f in SAMPLES.glob("*/*/") if f.parent.name not in ("generate", "zcode-home")]
-    service.ingest(path, runs, count_tokens=False)
+    ingest(path, runs, count_tokens=False)
     fill(path, folder / "home")
-    service.ingest(path, [str(a_broken_run(folder))], count_tokens=False)
+    ingest(path, [str(a_broken_run(folder))], count_tokens=False)
     return path
 
 
@@ -346,7 +345,7 @@ def asked(filled: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         connection.set_trace_callback(queries.append)
         return connection
 
-    monkeypatch.setattr(service, "open_reader", traced)
+    monkeypatch.setattr(snapshots, "open_reader", traced)
     return queries
 
 

@@ -62,10 +62,10 @@ class PromptTree:
         self._above: list[tuple[int, int, int]] = []  # depth, tokens, uncounted above each run
         for run in rows.runs:
             parent = run.parent_id
-            self._above.append((0, 0, 0) if parent is None else self._of(parent))
+            self._above.append((0, 0, 0) if parent is None else self.measure(parent))
 
-    def _of(self, node: int) -> tuple[int, int, int]:
-        """Depth, tokens and blocks not counted of a path."""
+    def measure(self, node: int) -> tuple[int, int, int]:
+        """How many blocks a prompt has, its tokens, and how many blocks are not counted."""
         run = bisect_right(self._firsts, node) - 1
         depth, tokens, uncounted = self._above[run]
         start = self._starts[run]
@@ -78,15 +78,15 @@ class PromptTree:
 
     def depth(self, node: int) -> int:
         """How many blocks a prompt has."""
-        return self._of(node)[0]
+        return self.measure(node)[0]
 
     def total_tokens(self, node: int) -> int:
         """The tokens of a prompt."""
-        return self._of(node)[1]
+        return self.measure(node)[1]
 
     def uncounted(self, node: int) -> int:
         """How many blocks of a prompt are not counted."""
-        return self._of(node)[2]
+        return self.measure(node)[2]
 
     def told(self, node: int) -> Sums:
         """What a prompt says: that of the leg in which it ends. The sizes are the leg's."""
@@ -101,7 +101,7 @@ class PromptTree:
             return self.sums[node]
         leg = self.legs[end]
         above = self.sums[end].emptied() if leg.parent_id is None else self.sums[leg.parent_id]
-        depth, tokens, uncounted = self._of(node)
+        depth, tokens, uncounted = self.measure(node)
         run = bisect_right(self._firsts, node) - 1
         at = self._starts[run] + node - self._firsts[run] + 1
         return above.below(

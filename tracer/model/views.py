@@ -180,8 +180,8 @@ class TimelineColumn:
 
 class RequestOutline(NamedTuple):
     """What the whole of a session shows of one request; names as in RequestSummary. `markers` is
-    how many cache breakpoints it has; `result` and `baseline_key` are those of its verdict, empty
-    without one; `prompt_tokens` is 0 where the log proves no prompt."""
+    how many cache breakpoints it has; `result` and `baseline_key` are those of its verdict (None,
+    empty); `prompt_tokens` is 0 where the log proves no prompt."""
 
     seq: int
     key: str
@@ -197,7 +197,7 @@ class RequestOutline(NamedTuple):
     cache_write_tokens: int | None
     prompt_tokens: int
     markers: int
-    result: str
+    result: Result | None
     baseline_key: str
 
     @property

@@ -43,7 +43,7 @@ from tracer.model.views import (
     Timeline,
 )
 from tracer.service.additions import session_additions
-from tracer.service.cached import RevisionCache, uncollected
+from tracer.service.cached import RevisionCache
 from tracer.service.checking.keeping import FollowedChecks
 from tracer.service.checking.reader import CheckReader, ChecksOfService
 from tracer.service.comparing import Comparer, hunks_of
@@ -58,12 +58,12 @@ from tracer.service.pricing import load_prices
 from tracer.service.searching import Searcher, SearchOfService
 from tracer.service.segment_story import SegmentsOfService
 from tracer.service.sessions import session_choices, session_page, summaries
+from tracer.service.snapshots import Snapshots
 from tracer.service.sources import all_sources, one_source
 from tracer.service.story import build_story
 from tracer.service.surroundings import build_surroundings
 from tracer.service.validating import validate_traces
 from tracer.service.verdicts import SessionCache, VerdictReader
-from tracer.store.connect import open_reader
 from tracer.store.reading import (
     keys_like,
     request_session,
@@ -208,6 +208,8 @@ class Service(ChecksOfService, SearchOfService, SegmentsOfService):
         `rules_off` are names of rules whose findings are left out. Secrets in results are masked
         unless `reveal_secrets` (`tracer.service.outgoing`)."""
         self.db_path = db_path
+        self.snapshots = Snapshots(db_path)
+        self._read = self.snapshots.read
         self.reveals_secrets = reveal_secrets
         self.outgoing = Outgoing()
         self._prices = prices
@@ -218,16 +220,6 @@ class Service(ChecksOfService, SearchOfService, SegmentsOfService):
         self._verdicts = VerdictReader()
         self._checks = CheckReader(rules_off)
         self._searcher = Searcher(reveal=reveal_secrets)
-
-    @contextmanager
-    def _read(self) -> Iterator[sqlite3.Connection]:
-        connection = open_reader(self.db_path)
-        try:
-            connection.execute("BEGIN")  # one snapshot for all queries of a call
-            with uncollected():
-                yield connection
-        finally:
-            connection.close()
 
     def sessions(
         self, wanted: SessionFilter | str = ANY_SESSION, *, limit: int = 100, offset: int = 0
@@ -318,10 +310,7 @@ class Service(ChecksOfService, SearchOfService, SegmentsOfService):
         self, key: str, block_from: int, block_limit: int | None, *, text: bool, anatomy: bool
     ) -> RequestDetail:
         with self._read() as connection:
-            found = request_session(connection, key)
-            if found is None:
-                raise NotFoundError(f"There is no request {key!r} in this database.")
-            row_id, _ = found
+            row_id, _ = _session_of(connection, key)
             session = summaries(connection, [row_id], sparks=False)[0]
             return build_detail(
                 connection,
@@ -403,7 +392,9 @@ class Service(ChecksOfService, SearchOfService, SegmentsOfService):
         request of its session. Raises NotFoundError; InputError for a broken table of prices."""
         prices = load_prices(self._prices)
         with self._read() as connection:
-            return self._verdicts.explain(connection, key, against, prices)
+            row_id, session_id = _session_of(connection, key)
+            data = self._loaded(connection, row_id, session_id).data
+            return self._verdicts.explain(connection, row_id, data, key, against, prices)
 
     def misses(
         self, session_id: str = "", *, code: str = "", limit: int = 100, offset: int = 0
@@ -452,3 +443,11 @@ def _session_row(connection: sqlite3.Connection, session_id: str) -> int:
             f"There is no session {session_id!r} in this database. `tracer sessions` lists them."
         )
     return row_id
+
+
+def _session_of(connection: sqlite3.Connection, key: str) -> tuple[int, str]:
+    """Row id and id of the session of a request."""
+    found = request_session(connection, key)
+    if found is None:
+        raise NotFoundError(f"There is no request {key!r} in this database.")
+    return found

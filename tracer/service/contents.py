@@ -1,6 +1,7 @@
 """What the prompts of a session contain, each made when it is asked for."""
 
 import sqlite3
+from collections.abc import Iterator
 
 from tracer.model.views import SectionView
 from tracer.service.anatomy import RequestAnatomy, SessionAnatomy
@@ -30,23 +31,18 @@ class Contents:
         if anatomy is None:
             return NO_PROMPT
         if self._sections is None:
-            self._sections = self._all_sections()
+            self._sections = list(self._all_sections())
         roles = self.tree.sizes(row.node_id).roles
         return self._maker.facts(anatomy, roles, self._sections[seq - 1], shown_by(row))
 
-    def _all_sections(self) -> list[tuple[SectionView, ...]]:
+    def _all_sections(self) -> Iterator[tuple[SectionView, ...]]:
         """The sections of each request: how they lived is told in order."""
-        return [
-            ()
-            if anatomy is None
-            else self._maker.sections(
-                anatomy,
-                logged_before(self._data, row),
-                purpose=row.query_source,
-                seq=seq,
-                shown=shown_by(row),
+        for seq, (row, anatomy) in enumerate(zip(self._data.rows, self.anatomies, strict=True), 1):
+            if anatomy is None:
+                yield ()
+                continue
+            logged = logged_before(self._data, row)
+            shown = shown_by(row)
+            yield self._maker.sections(
+                anatomy, logged, purpose=row.query_source, seq=seq, shown=shown
             )
-            for seq, (row, anatomy) in enumerate(
-                zip(self._data.rows, self.anatomies, strict=True), 1
-            )
-        ]

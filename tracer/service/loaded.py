@@ -137,10 +137,11 @@ class LoadedSession:
                 node = row.node_id
                 if row.lane != lane or node is None:
                     continue
-                if not row.input_tokens or row.verified_from is None or tree.told(node).has_gap:
+                if not row.input_tokens or row.verified_from is None:
                     continue
-                if not tree.uncounted(node):
-                    samples.append(Sample(tree.total_tokens(node), row.input_tokens))
+                _, tokens, uncounted = tree.measure(node)
+                if not uncounted and not tree.told(node).has_gap:
+                    samples.append(Sample(tokens, row.input_tokens))
             self._calibrations[lane] = calibrate(samples)
         return self._calibrations[lane]
 

@@ -15,7 +15,7 @@ from enum import Enum
 from functools import cache, wraps
 from inspect import isfunction
 from threading import Lock
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, cast, get_type_hints
 
 from tracer.masking import SHORTEST_CHARS, find_secrets, mask_spans
 from tracer.service.lazy import Lazy
@@ -120,15 +120,16 @@ class _Walk:
         raise TypeError(f"{type(value).__name__} cannot leave a service: its texts are not known.")
 
     def _tuple(self, value: tuple[Any, ...], name: str) -> tuple[Any, ...]:
-        named = getattr(value, "_fields", None)
-        names = named or (name,) * len(value)
-        made = tuple(
-            item if named and _NAMES.search(n) else self.value(item, n)
-            for item, n in zip(value, names, strict=True)
-        )
-        if not _differ(made, value):
-            return value
-        return type(value)._make(made) if named else made  # type: ignore[attr-defined]
+        if hasattr(value, "_fields"):
+            changes = {}
+            for field in _text_items(type(value)):
+                old = getattr(value, field)
+                new = self.value(old, field)
+                if new is not old:
+                    changes[field] = new
+            return value._replace(**changes) if changes else value  # type: ignore[attr-defined]
+        made = tuple(self.value(item, name) for item in value)
+        return made if _differ(made, value) else value
 
     def _text(self, text: str, name: str) -> str:
         if len(text) < SHORTEST_CHARS:
@@ -179,6 +180,16 @@ def _text_fields(kind: type) -> tuple[str, ...]:
         if field.init
         and not _NAMES.search(field.name)
         and not _is_textless(cast(Hashable, field.type))
+    )
+
+
+@cache
+def _text_items(kind: type) -> tuple[str, ...]:
+    """The same of a named tuple."""
+    return tuple(
+        name
+        for name, annotation in get_type_hints(kind).items()
+        if not _NAMES.search(name) and not _is_textless(annotation)
     )
 
 

@@ -131,7 +131,7 @@ def outlines(
             cache_write_tokens=row.cache_write_tokens,
             prompt_tokens=0 if row.node_id is None else tree.total_tokens(row.node_id),
             markers=len(request.markers),
-            result=verdict.result.value if verdict else "",
+            result=verdict.result if verdict else None,
             baseline_key=verdict.baseline_key if verdict else "",
         )
 

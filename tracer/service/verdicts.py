@@ -45,15 +45,13 @@ from tracer.service.judging.storing import (
     session_verdicts,
     verdict_of,
 )
-from tracer.service.requests import is_side_call
+from tracer.service.requests import SessionData, is_side_call
 from tracer.service.stopped_in import named_stop
 from tracer.store.reading import (
     AnyRequest,
     RequestLine,
     RequestRow,
     request_row,
-    request_session,
-    session_lines,
     sessions_by_id,
 )
 from tracer.store.verdicts import (
@@ -90,7 +88,6 @@ class VerdictReader:
     """Reads the verdicts of one database. Safe in threads."""
 
     def __init__(self) -> None:
-        self._lines: RevisionCache[list[RequestLine]] = RevisionCache(KEPT_SESSIONS)
         self._calls: RevisionCache[SessionCalls] = RevisionCache(KEPT_SESSIONS)
         self._verdicts: RevisionCache[SessionVerdicts] = RevisionCache(KEPT_SESSIONS)
         self._caches: RevisionCache[SessionCache] = RevisionCache(KEPT_SESSIONS)
@@ -116,16 +113,17 @@ class VerdictReader:
         return brief_of(row) if row else None
 
     def explain(
-        self, connection: sqlite3.Connection, key: str, against: str, prices: PriceTable
+        self,
+        connection: sqlite3.Connection,
+        row_id: int,
+        data: SessionData,
+        key: str,
+        against: str,
+        prices: PriceTable,
     ) -> VerdictView:
-        """The verdict on a request, against its baseline or another request of its session. Raises
-        NotFoundError."""
-        found = request_session(connection, key)
-        if found is None:
-            raise NotFoundError(f"There is no request {key!r} in this database.")
-        row_id = found[0]
-        lines = self._lines.get(connection, row_id, lambda: session_lines(connection, row_id))
-        seqs = {line.key: seq for seq, line in enumerate(lines, 1)}
+        """The verdict on a request of a session, against its baseline or another request of it.
+        Raises NotFoundError."""
+        lines, seqs = data.rows, data.seqs
         row = request_row(connection, lines[seqs[key] - 1].id)
         if against == key:
             raise UsageError("A request cannot be its own baseline.")

@@ -1,0 +1,48 @@
+"""Reading: a connection a call, or one for all calls that a page makes."""
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tracer.service.cached import uncollected
+from tracer.store.connect import open_reader
+
+
+class _Shared(threading.local):
+    """What the calls of one thread share: how deep they stand in a reading, and its connection."""
+
+    depth = 0
+    connection: sqlite3.Connection | None = None
+
+
+class Snapshots:
+    """Reads one database. Safe in threads: they share nothing. Between readings no connection is
+    open, so nothing keeps the writer from tidying up."""
+
+    def __init__(self, db_path: Path) -> None:
+        self._db_path = db_path
+        self._shared = _Shared()
+
+    @contextmanager
+    def one_reading(self) -> Iterator[None]:
+        """All calls of this thread inside read one state of the database, over one connection."""
+        shared = self._shared
+        shared.depth += 1
+        try:
+            yield
+        finally:
+            shared.depth -= 1
+            if not shared.depth and shared.connection is not None:
+                shared.connection.close()
+                shared.connection = None
+
+    @contextmanager
+    def read(self) -> Iterator[sqlite3.Connection]:
+        """A connection in a read transaction: one snapshot for all queries."""
+        with self.one_reading(), uncollected():
+            if self._shared.connection is None:
+                self._shared.connection = connection = open_reader(self._db_path)
+                connection.execute("BEGIN")
+            yield self._shared.connection
