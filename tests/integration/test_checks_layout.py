@@ -73,6 +73,23 @@ def test_the_requests_of_a_run_are_read_as_they_were_written(name: str, tmp_path
                 assert counts == row["usage"]
 
 
+@pytest.mark.parametrize("name", [n for n in GENERATED if not n.startswith("broken")])
+def test_the_world_state_of_a_request_is_what_the_agent_held(name: str, tmp_path: Path) -> None:
+    report_of([str(TRACES / name)], tmp_path)
+    service = Service(tmp_path / "checks.db")
+    for session in expected(name)["sessions"]:
+        known: dict[str, Any] = {}
+        stored = {(r.request_id, r.attempt): r for r in service.requests(session["session_id"])}
+        for row in session["requests"]:
+            known = row.get("known", known)
+            segments = stored[row["request_id"], row["attempt"]].segments
+            assert segments is not None
+            if segments.known:
+                world = segments.world
+                assert world.session is not None and world.run is not None
+                assert {"session": world.session.state, "run": world.run.state} == known
+
+
 def test_healthy_runs_of_many_seeds_have_no_finding(tmp_path: Path) -> None:
     logs = tmp_path / "logs"
     logs.mkdir()

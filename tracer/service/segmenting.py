@@ -12,7 +12,17 @@ from typing import Any, NamedTuple
 import msgspec
 
 from tracer.anatomy.segments import SEGMENTS_14, Group, segment_name
-from tracer.anatomy.world_state import NOTHING, RUN, SESSION, Known, World, after, changes, values
+from tracer.anatomy.told_worlds import ToldWorlds
+from tracer.anatomy.world_state import (
+    NOTHING,
+    RUN,
+    SESSION,
+    WORLD_STATE,
+    Known,
+    World,
+    changes,
+    values,
+)
 from tracer.assemble.chains import ChainNode
 from tracer.model.segment_views import (
     CapabilityView,
@@ -35,6 +45,7 @@ _encode = msgspec.json.Encoder().encode
 _GROUPS = ("tools", *(group.value for group in Group))
 _SKILLS = {9: "start", 11: "on the way", 7: "history"}
 _CAPABILITIES = "capabilities"
+_SUMMARY = "summary"
 
 
 class _Before(NamedTuple):
@@ -108,8 +119,10 @@ class Segmenter:
     def __init__(self, connection: sqlite3.Connection, row_id: int) -> None:
         self._stored: SessionLayouts = session_layouts(connection, row_id)
         self._path = _Path(session_nodes(connection, row_id) if self._stored.layouts else ())
-        self._notes: tuple[int, ...] = ()
-        self._worlds: list[World] = [NOTHING]
+        self._told = ToldWorlds()
+        kinds = {i: note.kind for i, note in self._stored.notes.items()}
+        self._worlds = {i for i, kind in kinds.items() if kind == WORLD_STATE}
+        self._summaries = {i for i, kind in kinds.items() if kind == _SUMMARY}
         self._views: dict[int, tuple[Known, StateView]] = {}
         self._before: dict[str, _Before] = {}
 
@@ -144,17 +157,11 @@ class Segmenter:
         )
 
     def _world(self, note_ids: tuple[int, ...]) -> World:
-        common = 0
-        for old, new in zip(self._notes, note_ids, strict=False):
-            if old != new:
-                break
-            common += 1
-        del self._worlds[common + 1 :]
-        for message in range(common, len(note_ids)):
-            note = self._stored.notes[note_ids[message]]
-            self._worlds.append(after(self._worlds[-1], note, message))
-        self._notes = note_ids
-        return self._worlds[-1]
+        stored = self._stored.notes
+        covers = {c for i in note_ids if i in self._summaries for c in stored[i].covers}
+        return self._told.at(
+            [(m, stored[i]) for m, i in enumerate(note_ids) if i in self._worlds], covers
+        )
 
     def _blocks(self, segment: Segment) -> tuple[int, ...]:
         start, end = self._path.span(segment.first_message, segment.messages)
@@ -296,7 +303,7 @@ def _skills(layout: PromptLayout, notes: Sequence[MessageNote]) -> tuple[SkillVi
 def _summary(notes: Sequence[MessageNote]) -> SummaryView | None:
     for message in range(len(notes) - 1, -1, -1):
         covers = notes[message].covers
-        if notes[message].kind == "summary":
+        if notes[message].kind == _SUMMARY:
             ends = (covers[0], covers[-1]) if covers else ("", "")
             return SummaryView(message, len(covers), *ends)
     return None
