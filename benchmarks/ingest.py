@@ -1,7 +1,8 @@
 """Ingest speed, memory and database size, beside the raw limit of the same bytes in one run.
 
 `plain` reads and stores, `counting` also counts tokens on a second core, `with_verdicts` also
-judges every request afterwards, as `tracer ingest` does. The raw limit parses every line with
+judges and checks every request afterwards, as `tracer ingest` does; `checks_of_all` is the checks'
+share of that, measured by checking once more. The raw limit parses every line with
 orjson and hashes it with sha256: what nobody who reads the whole log can beat by much. Ingest runs
 in a process of its own each time, so that its peak memory is its own; the counting process is
 measured with it.
@@ -28,6 +29,7 @@ _CHILD = """
 import json, resource, sys, time
 from pathlib import Path
 from tracer.ingest import Ingestor, IngestOptions, find_files
+from tracer.service.checking.keeping import check_all
 from tracer.service.judging.rounds import judged
 ingestor = Ingestor(Path(sys.argv[1]), IngestOptions(count_tokens=sys.argv[3] == "count"))
 started = time.perf_counter()
@@ -36,10 +38,15 @@ elapsed_s = time.perf_counter() - started
 started = time.perf_counter()
 verdicts = judged(ingestor.connection, result, None).verdicts
 judging_s = time.perf_counter() - started
+ingestor.connection.execute("UPDATE sessions SET checked = ''")
+started = time.perf_counter()
+check_all(ingestor.connection)
+checks_s = time.perf_counter() - started
 ingestor.close()
 own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 child = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
 print(json.dumps({"bytes": result.read_bytes, "elapsed_s": elapsed_s, "judging_s": judging_s,
+    "checks_s": checks_s,
     "own_mb": own / 1024, "counting_mb": child / 1024, "new_records": result.new_records,
     "counted_blocks": result.counted_blocks, "error": result.count_error, "verdicts": verdicts}))
 """
@@ -74,7 +81,7 @@ def run_ingest(db: Path, logs: Path, mode: str) -> dict[str, float]:
 def measure(logs: Path, rounds: int) -> dict[str, object]:
     """Medians over the rounds; the raw limit and both ingests in turn, so that a slow moment of
     the machine meets all of them."""
-    raw, plain, counted, again, judging, whole = [], [], [], [], [], []
+    raw, plain, counted, again, judging, checks, whole = [], [], [], [], [], [], []
     memory = size = 0.0
     for _ in range(rounds):
         raw.append(raw_limit_mb_s(logs))
@@ -87,6 +94,7 @@ def measure(logs: Path, rounds: int) -> dict[str, object]:
                 size = db.stat().st_size / 1e6
                 if mode == "count":
                     judging.append(found["judging_s"])
+                    checks.append(found["checks_s"] / (found["elapsed_s"] + found["judging_s"]))
                     whole.append(found["bytes"] / (found["elapsed_s"] + found["judging_s"]) / 1e6)
                     second = run_ingest(db, logs, mode)
                     again.append(second["elapsed_s"] + second["judging_s"])
@@ -99,6 +107,7 @@ def measure(logs: Path, rounds: int) -> dict[str, object]:
         "plain_of_raw": statistics.median(p / r for p, r in zip(plain, raw, strict=True)),
         "counting_mb_s": statistics.median(counted),
         "judging_s": statistics.median(judging),
+        "checks_of_all": statistics.median(checks),
         "with_verdicts_mb_s": statistics.median(whole),
         "again_s": statistics.median(again),
         "peak_memory_mb": memory,
