@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.checks.breakers import BREAKERS
+from tests.checks.layout_runs import broken_runs, healthy_runs
+from tests.checks.more_breakers import WAYS
 from tests.checks.score import outcome, report_of
 from tests.checks.stories import HEALTHY
 from tests.samples import SAMPLES
@@ -39,14 +40,14 @@ class Trial:
 
 def trials(folder: Path) -> Iterator[Trial]:
     """The runs that break a rule."""
-    for rule, make in BREAKERS.items():
+    for way, make in WAYS.items():
         for window in (None, HIDING):
-            name = rule.replace("/", "-") + ("-hidden" if window else "")
+            name = way.replace("/", "-").replace(" ", "-") + ("-hidden" if window else "")
             got = outcome(make(), folder / name, window)
             yield Trial(
                 name,
                 "zcode",
-                rule,
+                got.rule,
                 got.found,
                 got.at_place,
                 got.undecided,
@@ -55,9 +56,25 @@ def trials(folder: Path) -> Iterator[Trial]:
                 got.others,
             )
 
+    for run in broken_runs(folder / "layout"):
+        others = tuple(f for f in run.findings if f.rule != run.rule)
+        yield Trial(
+            run.name,
+            "layout-14",
+            run.rule,
+            run.found,
+            run.at_place,
+            False,
+            False,
+            run.findings,
+            others,
+        )
+
 
 def healthy_trials(folder: Path) -> Iterator[Trial]:
     """The runs that obey every rule. What is told for information is true of healthy runs, too."""
+    for run in healthy_runs(folder / "layout"):
+        yield _trial(run.name, "layout-14", run.findings)
     for name, make in HEALTHY.items():
         yield _healthy(f"healthy-{name}", make().write(folder / name), folder / name)
     for sample in sorted((SAMPLES / "zcode").iterdir()):
@@ -67,5 +84,9 @@ def healthy_trials(folder: Path) -> Iterator[Trial]:
 
 def _healthy(name: str, paths: list[str], folder: Path) -> Trial:
     findings = tuple(view.finding for view in report_of(paths, folder).findings)
+    return _trial(name, "zcode", findings)
+
+
+def _trial(name: str, family: str, findings: tuple[Finding, ...]) -> Trial:
     wrong = tuple(f for f in findings if f.level is not Level.INFO)
-    return Trial(name, "zcode", "", False, False, False, False, findings, wrong)
+    return Trial(name, family, "", False, False, False, False, findings, wrong)

@@ -43,14 +43,13 @@ def outcome(broken: Broken, folder: Path, window: int | None = None) -> Outcome:
     shows only the ends of lists."""
     if broken.counted:
         broken.run.count()
-    record = broken.run.main[broken.place.number]
     report = report_of(broken.run.write(folder, window), folder)
     own = [v for v in report.findings if v.finding.rule == broken.rule]
     first = own[0] if own else None
     at_place = (
         first is not None
-        and first.seq == broken.run.seq(record)
-        and first.finding.message_index == broken.place.message_index
+        and first.seq == broken.run.seq(broken.record)
+        and first.finding.message_index == broken.message_index
     )
     findings = tuple(v.finding for v in report.findings)
     others = tuple(f for f in findings if f.rule != broken.rule)

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.checks.breakers import BREAKERS
+from tests.checks.corpus import NOT_HEALTHY
+from tests.checks.more_breakers import WAYS
 from tests.checks.score import outcome, report_of
 from tests.checks.stories import HEALTHY
 from tests.samples import SAMPLES
@@ -19,21 +20,21 @@ EXPECTED = {
 }
 
 
-@pytest.mark.parametrize("rule", BREAKERS)
-def test_a_broken_rule_is_found_where_it_is_and_nothing_else(rule: str, tmp_path: Path) -> None:
-    found = outcome(BREAKERS[rule](), tmp_path)
+@pytest.mark.parametrize("way", WAYS)
+def test_a_broken_rule_is_found_where_it_is_and_nothing_else(way: str, tmp_path: Path) -> None:
+    found = outcome(WAYS[way](), tmp_path)
     assert found.at_place, found.findings
     assert found.others == ()
     assert all(evidence for f in found.findings for _, evidence in f.evidence)
 
 
-@pytest.mark.parametrize("rule", BREAKERS)
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("window", [4, 12])
 def test_a_log_with_windows_finds_it_or_says_that_it_cannot_tell(
-    rule: str, window: int, tmp_path: Path
+    way: str, window: int, tmp_path: Path
 ) -> None:
     """A rule never passes silently where the log hides what would decide it."""
-    found = outcome(BREAKERS[rule](), tmp_path, window)
+    found = outcome(WAYS[way](), tmp_path, window)
     assert found.found or found.undecided
     assert found.others == ()
 
@@ -42,7 +43,7 @@ def test_a_log_with_windows_finds_it_or_says_that_it_cannot_tell(
 def test_a_healthy_run_gives_no_finding(name: str, tmp_path: Path) -> None:
     report = report_of(HEALTHY[name]().write(tmp_path), tmp_path)
     assert [view.finding for view in report.findings] == []
-    assert len(report.rules_run) == len(BREAKERS)
+    assert len(report.rules_run) == len({way.split()[0] for way in WAYS})
 
 
 @pytest.mark.parametrize("folder", sorted((SAMPLES / "zcode").iterdir()), ids=lambda p: p.name)
@@ -50,6 +51,7 @@ def test_the_samples_obey_the_rules(folder: Path, tmp_path: Path) -> None:
     report = report_of([str(folder)], tmp_path)
     found = {v.finding.rule for v in report.findings if v.finding.level is not Level.INFO}
     assert found == EXPECTED.get(folder.name, set())
+    assert (found != set()) == (folder.name in NOT_HEALTHY)
 
 
 def test_what_a_window_hides_is_said(tmp_path: Path) -> None:
