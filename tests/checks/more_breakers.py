@@ -189,9 +189,11 @@ def _reminder_of_plan_mode_too_early() -> Made:
 @breaks("zcode/todo-cadence", "missing")
 def _reminder_of_the_list_missing() -> Made:
     run = stories.listing()
-    last = [str(run.messages(n)[-1]["content"]) for n in range(len(run.main))]
-    number = next(n for n, text in enumerate(last) if prose.TODO_REMINDER in text)
-    run.remove(len(run.messages(number)) - 1, since=number)
+    texts = [[str(m["content"]) for m in run.messages(n)] for n in range(len(run.main))]
+    number, at = next(
+        (n, i) for n, own in enumerate(texts) for i, t in enumerate(own) if prose.TODO_REMINDER in t
+    )
+    run.remove(at, since=number)
     run = stories.cut(run, number + 5)
     return run, number, len(run.messages(number)) - 1
 
