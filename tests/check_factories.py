@@ -18,6 +18,16 @@ class CheckingFake(Service):
         own = (v for v in made.findings if session_id in ("", v.session_id))
         return replace(made, findings=tuple(own))
 
+    def check_overview(self, rule: str = "", *, limit: int = 5, offset: int = 0) -> CheckReport:
+        """The given report, with some findings of each rule."""
+        made = self.check()
+        totals = {r.name: made.total(r.name) for r in made.rules}
+        some: list[FindingView] = []
+        for name in totals if not rule else (rule,):
+            own = [v for v in made.findings if v.finding.rule == name]
+            some += own[offset : offset + limit]
+        return replace(made, findings=tuple(some), totals=totals)
+
     def check_request(self, key: str, *, now: bool = True) -> CheckReport:
         """The given report, with the findings of that request."""
         made = self.check()

@@ -87,7 +87,7 @@ def reasons(undecided: Iterable[UndecidedView]) -> tuple[Reason, ...]:
 
 def _where(views: list[UndecidedView]) -> str:
     requests = sum(view.requests for view in views)
-    sessions = plural(len({view.session_id for view in views}), "session")
+    sessions = plural(sum(view.sessions for view in views), "session")
     return f"{plural(requests, 'request')} of {sessions}" if requests else sessions
 
 
@@ -96,9 +96,10 @@ def _first(views: list[UndecidedView]) -> str:
     return request_url(view.key) if view.key else SessionState(view.session_id).page
 
 
-def level_counts(findings: Iterable[FindingView]) -> dict[Level, int]:
-    """How many findings of each level there are."""
+def level_counts(report: CheckReport, rule: str) -> dict[Level, int]:
+    """How many findings of each level there are, of one rule or of all."""
     counts = dict.fromkeys(Level, 0)
-    for view in findings:
-        counts[view.finding.level] += 1
+    for view in report.rules:
+        if rule in ("", view.name):
+            counts[view.level] += report.total(view.name)
     return counts

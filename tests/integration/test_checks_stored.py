@@ -77,7 +77,9 @@ def test_other_rules_than_those_that_checked_are_asked_anew(
         connection.execute("DELETE FROM findings")
     assert len(Service(database).check().findings) == 1, "worked out, and not written"
     assert rows(database, "SELECT * FROM findings") == []
-    assert Service(database).check(now=False).outdated == 1
+    assert Service(database).check_overview().outdated == 1
+    (session,) = Service(database).sessions().sessions
+    assert Service(database).check(session.session_id, now=False).outdated == 1
     service.ingest(database, [str(path)], count_tokens=False)
     assert len(rows(database, "SELECT * FROM findings")) == 1
 
@@ -143,3 +145,21 @@ def test_sessions_that_are_followed_are_not_checked_after_every_line(
             checks.round(1.0, news=step % 2 == 0)
             clock[0] += 1.0
     assert asked == [100.0, 105.0, 110.0, 115.0]
+
+
+def test_the_sums_of_all_sessions_are_those_of_each(tmp_path: Path) -> None:
+    database = tmp_path / "tracer.db"
+    for name in (MARKER, "zcode/skills-budget", "zcode/uncounted-notes"):
+        folder = tmp_path / name.replace("/", "-")
+        service.ingest(database, BREAKERS[name]().run.write(folder), count_tokens=False)
+    reader = Service(database)
+    whole, sums = reader.check(), reader.check_overview(limit=100)
+    assert set(sums.findings) == set(whole.findings)
+    assert sums.totals == {r.name: whole.total(r.name) for r in whole.rules if whole.total(r.name)}
+    assert sums.rules_run == whole.rules_run and sums.sessions == whole.sessions
+    for view in sums.undecided:
+        own = [v for v in whole.undecided if (v.rule, v.needs) == (view.rule, view.needs)]
+        assert view.requests == sum(v.requests for v in own) and view.sessions == len(own)
+        assert (view.session_id, view.key) in {(v.session_id, v.key) for v in own}
+    some = reader.check_overview("zcode/skills-budget", limit=1)
+    assert len(some.findings) == 1 and some.total(MARKER) == 1

@@ -1,5 +1,6 @@
 """What the agents' rules found, as pages and the command line show it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tracer.model.findings import Finding, Level
@@ -34,13 +35,15 @@ class FindingView:
 @dataclass(frozen=True, slots=True)
 class UndecidedView:
     """A rule that a session's log cannot decide, and what would decide it. `key` is the first of
-    the `requests` where that is so; empty and 0 for the session as a whole."""
+    the `requests` where that is so; empty and 0 for the session as a whole. Where several sessions
+    are summed, `sessions` counts them, and one of them stands for all."""
 
     rule: str
     needs: str
     session_id: str
     key: str
     requests: int
+    sessions: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,8 @@ class CheckReport:
 
     `rules_run` are the names of the rules that were asked and are not switched off; `rules` are all
     that there are. A rule that was run, found nothing and is not undecided holds. `outdated` counts
-    sessions of which something was stored that was not checked yet.
+    sessions of which something was stored that was not checked yet. `totals` gives the number of
+    findings by rule where `findings` are only some of them.
     """
 
     findings: tuple[FindingView, ...]
@@ -59,6 +63,13 @@ class CheckReport:
     sessions: int = 1
     rules_version: str = ""
     outdated: int = 0
+    totals: Mapping[str, int] | None = None
+
+    def total(self, rule: str) -> int:
+        """How many findings a rule has."""
+        if self.totals is not None:
+            return self.totals.get(rule, 0)
+        return sum(view.finding.rule == rule for view in self.findings)
 
     def rule(self, name: str) -> RuleView | None:
         """The rule with that name, if this program still has it."""

@@ -292,3 +292,45 @@ def unchecked_count(connection: sqlite3.Connection, version: str) -> int:
         (version,),
     ).fetchone()
     return int(row[0])
+
+
+class ReasonRow(NamedTuple):
+    """What a rule needs that logs do not hold: at how many requests of how many sessions, and the
+    newest of the sessions with the first of its requests."""
+
+    rule: str
+    needs: str
+    requests: int
+    sessions: int
+    session_id: str
+    key: str
+
+
+def finding_totals(connection: sqlite3.Connection) -> dict[str, int]:
+    """How many findings each rule has, over all sessions."""
+    rows = connection.execute("SELECT rule, count(*) FROM findings GROUP BY rule")
+    return dict(rows.fetchall())
+
+
+def newest_findings(
+    connection: sqlite3.Connection, rule: str, limit: int, offset: int
+) -> list[FoundRow]:
+    """Some of a rule's findings over all sessions, the session stored last first."""
+    rows = connection.execute(
+        f"{_FOUND} WHERE f.rule = ? ORDER BY f.session_id DESC, f.position "
+        f"LIMIT {int(limit)} OFFSET {int(offset)}",
+        (rule,),
+    )
+    return [FoundRow(*row) for row in rows]
+
+
+def reason_rows(connection: sqlite3.Connection) -> list[ReasonRow]:
+    """Why rules could not be decided, over all sessions. `needs` is empty for what was asked."""
+    rows = connection.execute(
+        "SELECT g.rule, g.needs, g.requests, g.sessions, s.session_id, coalesce(r.key, '') FROM "
+        # Where max() is taken, the other columns are those of its row.
+        "(SELECT rule, needs, sum(requests) AS requests, count(*) AS sessions, "
+        "max(session_id) AS session_row, request_id FROM session_rules GROUP BY rule, needs) g "
+        "JOIN sessions s ON s.id = g.session_row LEFT JOIN requests r ON r.id = g.request_id"
+    )
+    return [ReasonRow(*row) for row in rows]

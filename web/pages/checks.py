@@ -1,6 +1,5 @@
 """The checks: every rule with its text and source, what it found, and what it cannot decide."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -9,7 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from tracer.errors import UsageError
-from tracer.model.check_views import CheckReport, FindingView, RuleView
+from tracer.model.check_views import CheckReport, RuleView
 from tracer.model.findings import Level
 from tracer.model.views import SessionSummary
 from tracer.service import Service
@@ -113,13 +112,11 @@ def _asked(request: Request) -> _Asked:
 def _list(request: Request, service: Service) -> CheckList:
     asked = _asked(request)
     session = service.session(asked.session) if asked.session else None
-    report = service.check(asked.session, now=False)
+    report = _report(service, asked)
     rules = [r for r in report.rules if asked.rule in ("", r.name)]
-    wanted = [v for v in report.findings if asked.rule in ("", v.finding.rule)]
-    shown = [v for v in wanted if asked.level in ("", v.finding.level.value)]
-    boxes = [_box(report, rule, shown, asked) for rule in rules]
     if asked.level:
-        boxes = [box for box in boxes if box.total]
+        rules = [r for r in rules if r.level.value == asked.level and report.total(r.name)]
+    boxes = [_box(report, rule, asked) for rule in rules]
     most = max((box.total for box in boxes), default=0) if asked.rule else 0
     end = asked.offset + MANY
     return CheckList(
@@ -128,7 +125,7 @@ def _list(request: Request, service: Service) -> CheckList:
         session_href=SessionState(asked.session).page if session else "",
         rule=asked.rule,
         level=asked.level,
-        levels=_levels(wanted, asked),
+        levels=_levels(report, asked),
         boxes=tuple(sorted(boxes, key=_rank)),
         holding=sum(box.state == "holds" for box in boxes),
         undecided=len({view.rule for view in report.undecided}),
@@ -139,11 +136,18 @@ def _list(request: Request, service: Service) -> CheckList:
     )
 
 
-def _levels(wanted: Sequence[FindingView], asked: _Asked) -> tuple[Choice, ...]:
-    counts = level_counts(wanted)
-    every = Choice(
-        "all levels", len(wanted), checks_url(asked.session, asked.rule), not asked.level
-    )
+def _report(service: Service, asked: _Asked) -> CheckReport:
+    """A session's whole report, or some findings of all sessions."""
+    if asked.session:
+        return service.check(asked.session, now=False)
+    limit, offset = (MANY, asked.offset) if asked.rule else (FEW, 0)
+    return service.check_overview(asked.rule, limit=limit, offset=offset)
+
+
+def _levels(report: CheckReport, asked: _Asked) -> tuple[Choice, ...]:
+    counts = level_counts(report, asked.rule)
+    whole = checks_url(asked.session, asked.rule)
+    every = Choice("all levels", sum(counts.values()), whole, not asked.level)
     return every, *(
         Choice(
             level.value,
@@ -155,12 +159,11 @@ def _levels(wanted: Sequence[FindingView], asked: _Asked) -> tuple[Choice, ...]:
     )
 
 
-def _box(
-    report: CheckReport, rule: RuleView, shown: Sequence[FindingView], asked: _Asked
-) -> RuleBox:
-    own = [view for view in shown if view.finding.rule == rule.name]
+def _box(report: CheckReport, rule: RuleView, asked: _Asked) -> RuleBox:
+    own = [view for view in report.findings if view.finding.rule == rule.name]
+    total = report.total(rule.name)
     undecided = [view for view in report.undecided if view.rule == rule.name]
-    first = asked.offset if asked.rule else 0
+    first = asked.offset if asked.rule and asked.session else 0
     some = own[first : first + (MANY if asked.rule else FEW)]
     state = "undecided" if undecided else "holds"
     if rule.off or rule.name not in report.rules_run:
@@ -169,11 +172,11 @@ def _box(
     return RuleBox(
         rule=rule,
         anchor=rule.name.replace("/", "-"),
-        state="found" if own else state,
-        total=len(own),
+        state="found" if total else state,
+        total=total,
         rows=tuple(finding_rows(report, some, asked.session)),
         reasons=reasons(undecided),
-        more=whole if not asked.rule and len(own) > FEW else "",
+        more=whole if not asked.rule and total > FEW else "",
         href=whole,
     )
 

@@ -18,7 +18,10 @@ from tracer.store.checks import (
     FoundRow,
     all_session_rows,
     asked_rows,
+    finding_totals,
     found_rows,
+    newest_findings,
+    reason_rows,
     request_row_ids,
     session_facts,
     session_title,
@@ -55,6 +58,7 @@ class CheckReader:
         self.off = off
         self._rows: RevisionCache[_Rows] = RevisionCache(KEPT_SESSIONS)
         self._everything: RevisionCache[CheckReport] = RevisionCache(1)
+        self._overviews: RevisionCache[CheckReport] = RevisionCache(KEPT_SESSIONS)
         self._reports: RevisionCache[CheckReport] = RevisionCache(KEPT_SESSIONS)
 
     def session(
@@ -65,10 +69,46 @@ class CheckReader:
             connection, (row_id, now), lambda: self._of_one(connection, row_id, now=now)
         )
 
-    def everything(self, connection: sqlite3.Connection, *, now: bool = True) -> CheckReport:
-        """What the rules say of all sessions, the one last active first; `now` False is content
-        with what is stored."""
-        return self._everything.get(connection, now, lambda: self._of_all(connection, now=now))
+    def everything(self, connection: sqlite3.Connection) -> CheckReport:
+        """What the rules say of all sessions, the one last active first."""
+        return self._everything.get(connection, "all", lambda: self._of_all(connection))
+
+    def overview(
+        self, connection: sqlite3.Connection, rule: str, limit: int, offset: int
+    ) -> CheckReport:
+        """What is stored of all sessions, in sums, with some findings of one rule or of each."""
+        return self._overviews.get(
+            connection,
+            (rule, limit, offset),
+            lambda: self._overview(connection, rule, limit, offset),
+        )
+
+    def _overview(
+        self, connection: sqlite3.Connection, rule: str, limit: int, offset: int
+    ) -> CheckReport:
+        asked = [row for row in reason_rows(connection) if row.rule not in self.off]
+        totals = {r: n for r, n in finding_totals(connection).items() if r not in self.off}
+        found = [
+            row
+            for name in ([rule] if rule else totals)
+            if name in totals
+            for row in newest_findings(connection, name, limit, offset)
+        ]
+        numbers = request_numbers(connection, {row.session_row for row in found}) if found else {}
+        return CheckReport(
+            findings=tuple(_finding(row, numbers) for row in found),
+            rules_run=tuple(sorted({row.rule for row in asked})),
+            undecided=tuple(
+                UndecidedView(r.rule, r.needs, r.session_id, r.key, r.requests, r.sessions)
+                for r in asked
+                if r.needs
+            ),
+            rules=rule_views(self.off),
+            sessions=len(all_session_rows(connection)),
+            rules_version=rules_version(),
+            outdated=unchecked_count(connection, rules_version()),
+            totals=totals,
+        )
 
     def _of_one(self, connection: sqlite3.Connection, row_id: int, *, now: bool) -> CheckReport:
         if not now and not is_checked(connection, row_id):
@@ -77,10 +117,10 @@ class CheckReader:
                 return replace(self._report(connection, [stored]), outdated=1)
         return self._report(connection, [self._of(connection, row_id)])
 
-    def _of_all(self, connection: sqlite3.Connection, *, now: bool) -> CheckReport:
-        """Most sessions are stored as they are; the others are checked one by one, if at all."""
+    def _of_all(self, connection: sqlite3.Connection) -> CheckReport:
+        """Most sessions are stored as they are; the others are checked one by one."""
         ids = all_session_rows(connection)
-        stale = [row_id for row_id in ids if not is_checked(connection, row_id)] if now else []
+        stale = [row_id for row_id in ids if not is_checked(connection, row_id)]
         found: dict[int, list[FoundRow]] = {}
         asked: dict[int, list[AskedRow]] = {}
         for row in found_rows(connection):
@@ -90,11 +130,9 @@ class CheckReader:
         for row_id in stale:
             rows = self._of(connection, row_id)
             found[row_id], asked[row_id] = list(rows.found), list(rows.asked)
-        report = self._report(
+        return self._report(
             connection, [_Rows(found.get(i, []), asked.get(i, [])) for i in ids], len(ids)
         )
-        outdated = 0 if now else unchecked_count(connection, rules_version())
-        return replace(report, outdated=outdated)
 
     def _of(self, connection: sqlite3.Connection, row_id: int) -> _Rows:
         if is_checked(connection, row_id):
@@ -162,10 +200,10 @@ class ChecksOfService:
 
     def check(self, session_id: str = "", *, now: bool = True) -> CheckReport:
         """What the rules say of a session, or of all of them. `now` False is content with what is
-        stored, and with what is not checked yet. Raises NotFoundError."""
+        stored of a session. Raises NotFoundError."""
         with self._read() as connection:
             if not session_id:
-                return self._checks.everything(connection, now=now)
+                return self._checks.everything(connection)
             row_id = session_row_id(connection, session_id)
             if row_id is None:
                 raise NotFoundError(
@@ -173,6 +211,11 @@ class ChecksOfService:
                     "them."
                 )
             return self._checks.session(connection, row_id, now=now)
+
+    def check_overview(self, rule: str = "", *, limit: int = 5, offset: int = 0) -> CheckReport:
+        """What is stored of all sessions, in sums: of each rule, or of one, some findings."""
+        with self._read() as connection:
+            return self._checks.overview(connection, rule, limit, offset)
 
     def check_request(self, key: str, *, now: bool = True) -> CheckReport:
         """What the rules found at one request, and which its session's log cannot decide; `now` as
