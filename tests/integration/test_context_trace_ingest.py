@@ -135,6 +135,50 @@ def test_what_nothing_defines_is_a_gap_that_the_request_shows(tmp_path: Path) ->
     assert (request(db, "q3").observed, texts(db, "q3")) == ("full", ["text of m1", "text of m2"])
 
 
+def test_a_gap_is_filled_when_the_file_that_defines_it_is_read_later(tmp_path: Path) -> None:
+    first = write(tmp_path / "b.jsonl", built(1, "q1", [said("m1"), said("m2")]))
+    second = write(
+        tmp_path / "a.jsonl",
+        built(2, "q2", [ref("m1"), ref("m2"), ref("lost"), said("m3")]),
+        built(3, "q3", [ref("m1"), ref("m2"), ref("m3")]),
+        completed(4, "q3", status="failed"),
+        completed(5, "q3", 2),
+    )
+    late, at_once = tmp_path / "late.db", tmp_path / "once.db"
+    ingest(late, second)
+    assert texts(late, "q2") == [None, None, None, "text of m3"]
+    ingest(late, first)
+    ingest(at_once, first)
+    ingest(at_once, second)
+    assert texts(late, "q2") == ["text of m1", "text of m2", None, "text of m3"]
+    assert request(late, "q2").verified_from == 3 and layout(late, "q2").unresolved == ("lost",)
+    for attempt in Service(late).requests(SESSION)[-2:]:
+        assert (attempt.request_id, attempt.observed) == ("q3", "full")
+    assert layout(late, "q3", 2).unresolved == ()
+    assert notes(late, "q3") == notes(at_once, "q3")
+    tips = "SELECT r.key, n.hash, r.observed, r.verified_from, r.carry, r.system_from FROM "
+    tips += "requests r JOIN nodes n ON n.id = r.node_id ORDER BY 1"
+    assert rows(late, tips) == rows(at_once, tips)
+
+
+def test_a_file_that_is_later_defines_nothing(tmp_path: Path) -> None:
+    db = tmp_path / "t.db"
+    ingest(db, write(tmp_path / "a.jsonl", built(1, "q1", [ref("m1")])))
+    ingest(db, write(tmp_path / "b.jsonl", built(9, "q9", [said("m1")])))
+    assert texts(db, "q1") == [None]
+
+
+def test_log_lines_of_another_session_with_the_same_request_id_stay_away(tmp_path: Path) -> None:
+    db = tmp_path / "t.db"
+    lines = [built(1, "q1", [said("m1")]), completed(2, "q1")]
+    lines += [built(1, "q1", [said("m1")], session="s2")]
+    lines += [line("request.completed", 2, "s2", requestId="q1", attempt=1, status="failed")]
+    ingest(db, write(tmp_path / "t.jsonl", *lines))
+    found = Service(db).request(only_request(db).key)
+    assert [(e.event, e.status) for e in found.log] == [("request.completed", "completed")]
+    assert only_request(db).status == Status.COMPLETED
+
+
 def test_markers_are_those_of_each_request(tmp_path: Path) -> None:
     marker: dict[str, Any] = {"cacheControl": {"type": "ephemeral", "ttl": "1h"}}
     path = write(

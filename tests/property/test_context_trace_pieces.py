@@ -72,3 +72,28 @@ def test_pieces_make_the_whole(given_steps: list[Step], cuts: list[int], torn: i
             ingest(Path(folder) / "pieces.db", path)
         ingest(Path(folder) / "whole.db", path)
         assert everything(Path(folder) / "pieces.db") == everything(Path(folder) / "whole.db")
+
+
+def prompts(db: Path) -> dict[str, Any]:
+    """The prompts and their layouts: what must not depend on the order of files."""
+    found = everything(db)
+    with reader(db) as connection:
+        tips = connection.execute(
+            "SELECT r.key, r.status, r.observed, r.verified_from, n.hash FROM requests r "
+            "LEFT JOIN nodes n ON n.id = r.node_id ORDER BY r.key"
+        ).fetchall()
+    return {"tips": tips, **{k: v for k, v in found.items() if k.startswith("layouts")}}
+
+
+@settings(max_examples=40, deadline=None)
+@given(steps, st.integers(0, 8))
+def test_two_files_may_be_read_in_any_order(given_steps: list[Step], cut: int) -> None:
+    lines = lines_of(given_steps)
+    with tempfile.TemporaryDirectory() as folder:
+        first, second = Path(folder) / "b.jsonl", Path(folder) / "a.jsonl"
+        first.write_bytes(b"".join(lines[:cut]))
+        second.write_bytes(b"".join(lines[cut:]))
+        for name, files in (("one", (first, second)), ("two", (second, first))):
+            for file in files:
+                ingest(Path(folder) / f"{name}.db", file)
+        assert prompts(Path(folder) / "one.db") == prompts(Path(folder) / "two.db")

@@ -60,7 +60,7 @@ def join_sessions(writer: Writer) -> int:
         writer.begin()
         try:
             for row_id, session_id in sessions:
-                _join_session(writer.connection, row_id, session_id)
+                _join_session(writer, row_id, session_id)
             set_joined(writer.connection, [row_id for row_id, _ in sessions])
             writer.commit()
         except BaseException:
@@ -70,9 +70,10 @@ def join_sessions(writer: Writer) -> int:
     return done
 
 
-def _join_session(connection: sqlite3.Connection, row_id: int, session_id: str) -> None:
+def _join_session(writer: Writer, row_id: int, session_id: str) -> None:
+    connection = writer.connection
     describe_session(connection, row_id, session_id)
-    put_trace_together(connection, row_id)
+    put_trace_together(writer, row_id, session_id)
     usage = stored_usage(connection, row_id, session_id)
     requests = known_requests(connection, row_id)
     own = [r for r in requests if not r.from_log & FROM_DATABASE]

@@ -36,8 +36,8 @@ class Outlined(NamedTuple):
     known_from: int
 
 
-Known: TypeAlias = dict[tuple[str, str], KnownMessage | None]
-"""What a file's newest lines say of a message, by session and message id; None: nothing."""
+Known: TypeAlias = dict[tuple[str, str], KnownMessage]
+"""What a file's newest lines say of a message, by session and message id."""
 
 Store: TypeAlias = Callable[[Message, Place], tuple[tuple[int, ...], tuple[MarkerValue, ...]]]
 
@@ -77,7 +77,7 @@ class Outliner:
                 if found is None:
                     unresolved.append(message_id)
                     known_from = position + 1
-                    items.append(self._gap(message_id, place))
+                    items.append(self._gap(call, message_id, raw, place))
                     continue  # whether it is the system's is not known
                 item = found
             else:
@@ -123,9 +123,12 @@ class Outliner:
             known[key] = here
 
     def _own(self, key: tuple[str, str], place: Place, known: Known) -> KnownMessage | None:
-        if key not in known:
-            known[key] = self._rows.own_message(name_hash(*key), place)
-        return known[key]
+        found = known.get(key)
+        if found is None:
+            found = self._rows.own_message(name_hash(*key), place)
+            if found is not None:
+                known[key] = found
+        return found
 
     def _referred(
         self, call: ModelCall, message_id: str, raw: RawItem, place: Place, known: Known
@@ -147,10 +150,11 @@ class Outliner:
             if block_id not in self._stored:
                 self._stored[block_id] = self._writer.stored_block(block_id)
 
-    def _gap(self, message_id: str, place: Place) -> OutlinedItem:
+    def _gap(self, call: ModelCall, message_id: str, raw: RawItem, place: Place) -> OutlinedItem:
         gap = Block(Tier.MESSAGES, "", Kind.GAP, "", name=message_id)
         blocks, _ = self._store(Message("", (gap,)), place)
-        return OutlinedItem(blocks, (), self._rows.note(MessageNote(id=message_id)))
+        note = self._rows.note(MessageNote(id=message_id))
+        return OutlinedItem(blocks, _markers(call, raw, 1), note)
 
 
 def _markers(call: ModelCall, raw: RawItem, blocks: int) -> tuple[MarkerValue, ...]:

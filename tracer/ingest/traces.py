@@ -12,6 +12,7 @@ import msgspec
 
 from tracer.assemble.usage import normalise
 from tracer.formats.context_trace import call_error, reported_usage
+from tracer.ingest.resolving import resolve_references
 from tracer.model.events import Status
 from tracer.store.records import usage_columns
 from tracer.store.traces import (
@@ -24,12 +25,16 @@ from tracer.store.traces import (
     share_prompt,
     traced_requests,
 )
+from tracer.store.writer import Writer
 
 _STATUS = {status.value: status for status in Status}
 
 
-def put_trace_together(connection: sqlite3.Connection, row_id: int) -> None:
-    """Tie a session's answers to its prompts, and name the session as its agent did."""
+def put_trace_together(writer: Writer, row_id: int, session_id: str) -> None:
+    """Fill the gaps of a session's prompts as far as they can be, tie its answers to its prompts,
+    and name it as its agent did."""
+    connection = writer.connection
+    resolve_references(writer, row_id, session_id)
     said = introduction(connection, row_id)
     if said is not None:
         introduce(connection, row_id, said)

@@ -62,7 +62,7 @@ def newest_chains(
     earlier = False
     for node_id, of_segment, reset in rows:
         earlier = earlier or (before is None and of_segment != current)
-        chains.append(_chain(connection, node_id, earlier))
+        chains.append(load_chain(connection, node_id, earlier))
         earlier = earlier or bool(reset)  # what stood before it was overwritten
     return chains[::-1]
 
@@ -78,9 +78,10 @@ def first_place(connection: sqlite3.Connection, path: str, key: str) -> tuple[in
     return row
 
 
-def _chain(
-    connection: sqlite3.Connection, node_id: int | None, earlier_segment: bool
+def load_chain(
+    connection: sqlite3.Connection, node_id: int | None, earlier_segment: bool = False
 ) -> LoadedChain:
+    """The prompt that ends with a node."""
     root: StoredNode | None = None
     messages: list[LoadedMessage] = []
     blocks: list[StoredBlock] = []

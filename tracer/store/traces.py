@@ -4,8 +4,12 @@ and what the agent said of the session."""
 import sqlite3
 from typing import Any, NamedTuple
 
-from tracer.store.records import SHARED
+import msgspec
 
+from tracer.store.records import SHARED
+from tracer.store.writer import Place
+
+_encode = msgspec.json.Encoder().encode
 _OUTCOME = (
     "status", "completed_at_ms", "duration_ms", "error_name", "error_message", "finish_reason",
     "input_tokens", "fresh_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens",
@@ -109,6 +113,82 @@ def introduce(connection: sqlite3.Connection, row_id: int, said: Introduction) -
         "title = coalesce(nullif(?2, ''), title), project = coalesce(nullif(?3, ''), project) "
         "WHERE id = ?4",
         (*said, row_id),
+    )
+
+
+class Unresolved(NamedTuple):
+    """A request whose prompt refers to messages that were not defined when it was read."""
+
+    id: int
+    node_id: int | None
+    note_node_id: int | None
+    at_ms: int
+    place: Place
+    missing: tuple[str, ...]
+
+
+class Filled(NamedTuple):
+    """What is known of such a prompt now."""
+
+    node_id: int | None
+    note_node_id: int | None
+    missing: tuple[str, ...]
+    verified_from: int
+    carry: str
+
+
+class PathNote(NamedTuple):
+    """A note of a message: its row id, and the message's id."""
+
+    id: int
+    message_id: str
+
+
+def unresolved_requests(connection: sqlite3.Connection, row_id: int) -> list[Unresolved]:
+    """Those of a session, by time and place; another attempt shares the prompt of its first."""
+    rows = connection.execute(
+        "SELECT r.id, r.node_id, l.note_node_id, coalesce(r.started_at_ms, 0), r.source_id, "
+        "r.line, r.offset_bytes, l.unresolved_json FROM requests r "
+        "JOIN request_layouts l ON l.request_id = r.id "
+        "WHERE r.session_id = ? AND l.unresolved_json <> '' AND l.shared_from IS NULL "
+        "ORDER BY r.started_at_ms, r.source_id, r.line",
+        (row_id,),
+    )
+    return [
+        Unresolved(
+            row[0], row[1], row[2], row[3], Place(*row[4:7]), tuple(msgspec.json.decode(row[7]))
+        )
+        for row in rows
+    ]
+
+
+def notes_on_path(connection: sqlite3.Connection, node_id: int | None) -> list[PathNote]:
+    """The notes of a prompt's messages, first to last."""
+    rows = connection.execute(
+        "WITH RECURSIVE up(id) AS (VALUES (?1) UNION ALL SELECT n.parent_id FROM up "
+        "JOIN note_nodes n ON n.id = up.id WHERE n.parent_id IS NOT NULL) "
+        "SELECT t.id, coalesce(json_extract(t.json, '$.id'), '') FROM up "
+        "JOIN note_nodes n ON n.id = up.id JOIN layout_texts t ON t.id = n.note_id "
+        "ORDER BY n.depth",
+        (node_id,),
+    )
+    return [PathNote(*row) for row in rows]
+
+
+def fill_prompt(connection: sqlite3.Connection, request: Unresolved, filled: Filled) -> None:
+    """Store a prompt as far as it is known now."""
+    whole = not filled.missing
+    connection.execute(
+        "UPDATE requests SET node_id = ?, verified_from = ?, carry = ?, observed = ?, "
+        "system_from = ? WHERE id = ?",
+        (
+            filled.node_id, filled.verified_from, filled.carry,
+            "full" if whole else "windowed", "messages" if whole else "", request.id,
+        ),
+    )  # fmt: skip
+    connection.execute(
+        "UPDATE request_layouts SET note_node_id = ?, unresolved_json = ? WHERE request_id = ?",
+        (filled.note_node_id, "" if whole else _encode(filled.missing).decode(), request.id),
     )
 
 
