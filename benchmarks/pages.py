@@ -45,6 +45,8 @@ def pages(service: Service, wanted: int) -> dict[str, str]:
         "sessions": "/",
         f"session ({session.requests} requests)": f"/sessions/{session.session_id}",
         "session, one selected": f"/sessions/{session.session_id}?request={last}",
+        "turns": f"/sessions/{session.session_id}/story",
+        "replay": f"/sessions/{session.session_id}/replay?request={last}",
         "request": f"/requests/{last}",
         "sources": "/sources",
     }

@@ -15,6 +15,7 @@ from tests.cli_anatomies import a_presence
 from tests.integration import test_cli_fakes as fakes
 from tests.search_factories import a_bare_search_page, a_search_page
 from tests.session_comparisons import a_session_comparison
+from tests.story_factories import a_bare_story, a_story
 from tests.verdict_factories import (
     a_bare_verdict_view,
     a_verdict_view,
@@ -29,6 +30,7 @@ from tracer.jsonview.encoding import json_text
 from tracer.jsonview.request import detail_json, requests_json
 from tracer.jsonview.search import search_json
 from tracer.jsonview.session_comparison import compare_json
+from tracer.jsonview.story import story_json
 from tracer.jsonview.traces import traces_json
 from tracer.jsonview.verdict import explain_json, misses_json
 from tracer.model.compare_views import ChangeView, HunksAsked, HunksView
@@ -43,7 +45,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "json.md"
 COMMANDS = (
     "compare",
     "ingest", "sessions", "requests", "presence", "show", "explain", "misses", "check", "diff",
-    "search", "sources", "doctor", "traces",
+    "search", "sources", "story", "doctor", "traces",
 )  # fmt: skip
 
 # What others rely on. More keys may be added, none renamed.
@@ -87,6 +89,9 @@ REQUIRED = {
     "diff first_divergence": "tier index message_index char_offset token_offset",
     "compare": "schema a b rows",
     "compare rows[]": "group name state a b",
+    "story": "schema session_id parent children turns tools usage_rows evidence",
+    "story turns[]": "turn_id number words status started_at duration_ms abandoned",
+    "story tools[]": "call_id tool status started_at duration_ms permission_ms error key",
     "diff changes[]": "op tier a_index b_index label hunks",
 }
 
@@ -132,6 +137,8 @@ def outputs(command: str) -> list[Any]:
             values = [compare_json(a_session_comparison())]
         case "search":
             values = [search_json(page) for page in (a_search_page(), a_bare_search_page())]
+        case "story":
+            values = [story_json(story) for story in (a_story(), a_bare_story())]
         case "sources":
             values = [sources_json([fakes.a_source()])]
         case "traces":

@@ -144,6 +144,12 @@ def test_the_form_moves_the_address_and_the_live_list_does_not(db: Path) -> None
     assert "hx-replace-url" not in browser(db).get(fragment).headers
 
 
+def test_the_json_of_the_list_takes_its_filters(db: Path) -> None:
+    found = browser(db).get("/data/?model=glm-5&q=cart").json()
+    assert [s["session_id"] for s in found["sessions"]] == ["s1"]
+    assert found["sessions"][0]["removed_at"] is not None
+
+
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [("since=tomorrow", "is no time"), ("misses=maybe", "must be one of")],

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from starlette.testclient import TestClient
 
 from tests.homes import Store, minimal_session, minimal_usage, read, write_home
 from tests.samples import SAMPLES
+from tracer.cli import main
 from tracer.service import Service, ingest
 from web.app import create_app
 
@@ -174,3 +176,34 @@ def test_many_turns_are_paged_and_an_unknown_session_is_a_sentence(tmp_path: Pat
     assert pages.get("/sessions/sess_1/story?from=9999").status_code == 200
     assert pages.get("/sessions/sess_1/story?from=0").status_code == 422
     assert "There is no session" in pages.get("/sessions/nope/story").text
+
+
+def test_a_session_id_with_a_slash_has_its_pages(tmp_path: Path) -> None:
+    store = Store(tmp_path / "db.sqlite").add("session", minimal_session("a/b story"))
+    store.add("model_usage", minimal_usage(session_id="a/b story")).close()
+    read(tmp_path / "tracer.db", [tmp_path])
+    pages = browser(tmp_path / "tracer.db")
+    for name in ("story", "replay"):
+        address = f"/sessions/a%2Fb%20story/{name}"
+        assert pages.get(address).status_code == 200
+        assert pages.get(f"/fragments{address}").status_code == 200
+        assert address in pages.get("/sessions/a%2Fb%20story").text
+
+
+def test_the_json_of_the_page_is_that_of_the_command(known: tuple[Path, Any]) -> None:
+    db, home = known
+    session = home.sessions[0]["session_id"]
+    run = CliRunner().invoke(main, ["story", session[:14], "--db", str(db), "--json"])
+    assert run.exit_code == 0, run.output
+    assert browser(db).get(f"/data/sessions/{session}/story").json() == json.loads(run.output)
+
+
+def test_the_command_lists_turns_and_family(known: tuple[Path, Any]) -> None:
+    db, home = known
+    first, child = home.sessions[0]["session_id"], next(iter(home.children))
+    words = CliRunner().invoke(main, ["story", first, "--db", str(db)]).output
+    assert "(taken back by a rewind) Rename it in the data, then." in words
+    assert "1 (1 failed)" in words and "2 subagents:" in words and child in words
+    assert (
+        f"Started by {first}" in CliRunner().invoke(main, ["story", child, "--db", str(db)]).output
+    )

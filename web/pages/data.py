@@ -15,6 +15,7 @@ from tracer.jsonview.encoding import json_text
 from tracer.jsonview.request import detail_json, request_json
 from tracer.jsonview.search import search_json
 from tracer.jsonview.session_comparison import compare_json
+from tracer.jsonview.story import story_json
 from tracer.jsonview.verdict import explain_json, misses_json
 from tracer.model.compare_views import CONTEXT_LINES, PAGE_HUNKS, HunksAsked
 from tracer.model.comparison import Op
@@ -23,6 +24,7 @@ from tracer.service.verdict_markdown import verdict_markdown
 from web.params import whole_number
 from web.rendering import service_of
 from web.search_state import asked_for, paging, search_state
+from web.session_filters import list_state
 
 PAGE_ROWS = 100
 MOST_HUNKS = 1_000_000
@@ -35,8 +37,8 @@ def _json(value: JsonObject) -> Response:
 def sessions(request: Request) -> Response:
     """`tracer sessions --json`."""
     offset, limit = whole_number(request, "offset"), whole_number(request, "limit", least=1)
-    text = request.query_params.get("q", "")
-    page = service_of(request).sessions(text, limit=limit or PAGE_ROWS, offset=offset or 0)
+    wanted = list_state(request).wanted()
+    page = service_of(request).sessions(wanted, limit=limit or PAGE_ROWS, offset=offset or 0)
     return _json(sessions_json(page))
 
 
@@ -51,6 +53,11 @@ def session(request: Request) -> Response:
             "presence": presence_json(service.presence(session_id)),
         }
     )
+
+
+def story(request: Request) -> Response:
+    """`tracer story --json`."""
+    return _json(story_json(service_of(request).story(request.path_params["session_id"])))
 
 
 def one_request(request: Request) -> Response:
@@ -139,6 +146,7 @@ ROUTES = (
     Route("/data/requests/{key:path}/verdict.md", verdict_as_markdown, name="data.markdown"),
     Route("/data/requests/{key:path}/verdict", verdict, name="data.verdict"),
     Route("/data/requests/{key:path}", one_request, name="data.request"),
+    Route("/data/sessions/{session_id:path}/story", story, name="data.story"),
     Route("/data/sessions/{session_id:path}", session, name="data.session"),
     Route("/data/compare/sessions", compare_sessions, name="data.compare.sessions"),
     Route("/data/compare/{a}/{b}", compare, name="data.compare"),

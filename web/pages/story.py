@@ -101,6 +101,6 @@ def story_fragment(request: Request) -> Response:
 
 
 ROUTES = (
-    Route("/fragments/sessions/{session_id}/story", story_fragment, name="story.turns"),
-    Route("/sessions/{session_id}/story", story, name="story"),
+    Route("/fragments/sessions/{session_id:path}/story", story_fragment, name="story.turns"),
+    Route("/sessions/{session_id:path}/story", story, name="story"),
 )
