@@ -270,3 +270,19 @@ def test_choices_name_sections_and_sources(home: Path) -> None:
     choices = Service(home).search_choices()
     assert {"env_info", "skills", "current_date"} <= set(choices.sections)
     assert "todo_reminder" in choices.sources
+
+
+def test_a_replaced_database_is_searched_as_it_is_now(db: Path, rollout: Path) -> None:
+    """Somebody deletes the database and reads other files while a server runs."""
+    filler = "lorem ipsum " * 1_000
+    write(rollout, call("r1", [user(f"first {filler}")]))
+    ingest(db, rollout)
+    service = Service(db)
+    assert service.search(SearchAsked("first", kind="user")).total == 1
+    for path in db.parent.glob(f"{db.name}*"):
+        path.unlink()
+    write(rollout, call("r1", [user(f"other {filler}")]), call("r2", [user("more")], at=1_000))
+    ingest(db, rollout)
+    ingest(db, write(rollout.with_name("again.jsonl"), call("r3", [user("x")], session="s2")))
+    assert service.search(SearchAsked("other", kind="user")).total == 1
+    assert service.search(SearchAsked("first", kind="user")).total == 0

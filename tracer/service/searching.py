@@ -35,6 +35,7 @@ from tracer.store.search import (
     BlockText,
     RowText,
     Scope,
+    Unpacked,
     answer_blocks,
     blocks_with_reminder,
     candidates,
@@ -78,16 +79,18 @@ class Searcher:
         self._reveal = reveal
         self._found: RevisionCache[Found] = RevisionCache(KEPT_SEARCHES)
         self._forest = Forest()
+        self._unpacked = Unpacked()
         self._lock = Lock()
 
     def search(self, connection: sqlite3.Connection, asked: SearchAsked) -> SearchPage:
         """A page of the texts that hold the query. Raises UsageError, NotFoundError."""
         _check(asked)
+        with self._lock:
+            self._grow(connection)
         query = replace(asked, limit=0, offset=0)
         found = self._found.get(connection, query, lambda: self._find(connection, asked))
         page = found.matches[asked.offset : asked.offset + asked.limit]
         with self._lock:
-            self._grow(connection)
             texts = Provenance(connection, self._forest).texts(page)
         return SearchPage(asked, texts, len(found.matches), found.at_least, found.unsearched)
 
@@ -101,7 +104,9 @@ class Searcher:
             scope = self._scope(connection, asked, session)
             high = last_block(connection)
             unsearched = max(0, high - MOST_SEARCHED)
-            for block in _newest_first(connection, matcher, scope, unsearched, high):
+            for block in _newest_first(
+                connection, matcher, scope, self._unpacked, unsearched, high
+            ):
                 matches.add(block.text, block.id)
                 if len(matches) > (MOST_LOOKED_INTO if placed else MOST_TEXTS):
                     break
@@ -122,7 +127,6 @@ class Searcher:
         sets: list[set[int]] = []
         if session is not None:
             with self._lock:
-                self._grow(connection)
                 own = self._forest.blocks_of(tip.node_id for tip in tips(connection, session))
             sets.append(own | set(answer_blocks(connection, session)))
         if asked.source:
@@ -140,7 +144,6 @@ class Searcher:
             found = matches.narrowed(found, reminder_spans(connection, found), asked.source)
         if asked.section:
             with self._lock:
-                self._grow(connection)
                 spans = Provenance(connection, self._forest).section_spans(found)
             found = matches.narrowed(found, spans, asked.section)
         return found
@@ -238,11 +241,16 @@ def _piece(
 
 
 def _newest_first(
-    connection: sqlite3.Connection, matcher: Matcher, scope: Scope, low: int, high: int
+    connection: sqlite3.Connection,
+    matcher: Matcher,
+    scope: Scope,
+    unpacked: Unpacked,
+    low: int,
+    high: int,
 ) -> Iterator[BlockText]:
     """The blocks above `low` up to `high` that may match."""
     return chain.from_iterable(
-        candidates(connection, matcher, scope, max(low, top - TEXTS_AT_ONCE) + 1, top)
+        candidates(connection, matcher, scope, unpacked, max(low, top - TEXTS_AT_ONCE) + 1, top)
         for top in range(high, low, -TEXTS_AT_ONCE)
     )
 

@@ -21,6 +21,8 @@ from tracer.store.tokens import block_text
 TEXTS_AT_ONCE = 50_000
 """Texts that one statement looks through: between two of them a search can stop."""
 
+MOST_UNPACKED_BYTES = 24 << 20
+
 # The kind of a block for people: tracer.model.search_views.BLOCK_KINDS.
 _KIND = """CASE WHEN b.tier = 'tools' THEN 'tool' WHEN b.role = 'section' THEN 'section'
   WHEN b.part = 'mcs' THEN 'mcs' WHEN b.part = 'context' THEN 'context'
@@ -74,6 +76,27 @@ class RowText(NamedTuple):
     source_id: int | None
     line: int | None
     text: str
+
+
+class Unpacked:
+    """Long texts that were unpacked before, as bytes: whoever searches while typing asks for them
+    again and again. Up to MOST_UNPACKED_BYTES, by what they are unpacked from: the file of a
+    database may be replaced."""
+
+    def __init__(self) -> None:
+        self._texts: dict[int, bytes] = {}  # by hash
+        self._room = MOST_UNPACKED_BYTES
+
+    def text(self, packed: bytes) -> bytes:
+        """The text that was packed."""
+        key = hash(packed)
+        data = self._texts.get(key)
+        if data is None:
+            data = zlib.decompress(packed)
+            if len(data) <= self._room:
+                self._room -= len(data)
+                self._texts[key] = data
+        return data
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +191,12 @@ def last_block(connection: sqlite3.Connection) -> int:
 
 
 def candidates(
-    connection: sqlite3.Connection, matcher: Matcher, scope: Scope, low: int, high: int
+    connection: sqlite3.Connection,
+    matcher: Matcher,
+    scope: Scope,
+    unpacked: Unpacked,
+    low: int,
+    high: int,
 ) -> Iterator[BlockText]:
     """Blocks with ids from `low` to `high` whose texts may match, the highest id first. All that
     match are among them."""
@@ -191,7 +219,7 @@ def candidates(
         if text is not None:
             yield BlockText(block_id, text)
         elif packed is not None:
-            data = zlib.decompress(packed)
+            data = unpacked.text(packed)
             if matcher.may_be_in(data):
                 yield BlockText(block_id, data.decode("utf-8"))
 
