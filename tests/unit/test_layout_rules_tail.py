@@ -94,6 +94,12 @@ def test_a_switch_off_before_the_first_request_needs_no_diff() -> None:
     assert breaks(switched(0.5), prompt(1, "r1", {5: [off], 8: [USER]}, tools=BARE)) == []
 
 
+def test_what_was_off_is_not_withdrawn() -> None:
+    off = full("w1", capabilities={"web": False})
+    lines = [prompt(second, "r1", {5: [off], 8: [USER]}, tools=BARE) for second in (1, 2)]
+    assert breaks(lines[0], switched(1.5), lines[1]) == []
+
+
 def test_a_switch_off_in_a_diff_alone_needs_a_reason() -> None:
     silent = {k: v for k, v in OFF.items() if k != "reason"}
     lines = [

@@ -104,6 +104,8 @@ def _broken(way: Break) -> Run:
     if broken is None:
         raise ValueError(f"{way.rule}: the story gives no occasion")
     session = f"broken-{way.rule}"
+    _, started = next(trace.notes("session.started"))
+    started.keys["title"] = f"{way.rule}: {way.shows}"
     shown = Trace(session, _until(trace, broken.request))
     return Run(session, way.shows, (shown,), way.rule, broken)
 

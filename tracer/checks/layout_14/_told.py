@@ -31,7 +31,7 @@ def _finding(report: Reporter, found: Sequence[Departure]) -> Found:
     elif first.segment:
         evidence["now in segment"] = first.segment
     if first.change is not Change.INSERTED:
-        evidence["before"] = excerpt(first.message)
+        evidence["before" if first.change is Change.REWRITTEN else "text"] = excerpt(first.message)
     if first.now is not None and first.change in (Change.REWRITTEN, Change.INSERTED):
         evidence["now"] = excerpt(first.now)
         if first.now.role != first.message.role:

@@ -34,7 +34,7 @@ def check(session: CheckedSession) -> Iterator[Found]:
         told = {name: placed for placed in view.fresh for name in placed[1].capabilities}
         for name in sorted(off):
             yield from _left(view, name)
-            if before is not None:
+            if before is not None and any(before.says(name)):
                 yield from _diff(view, name, told.get(name))
         for name, (index, diff) in sorted(told.items()):
             if diff.turns_off(name) and before is not None:
@@ -83,7 +83,7 @@ def _said(view: View, name: str, index: int, diff: Diff, guide: str) -> Iterator
             index,
             diff=excerpt(diff.message),
         )
-    carried = _carried(f"{text_of(diff.message)}\n{note.patch}", guide)
+    carried = _carried(f"{text_of(diff.message)}\n{note.patch}\n{note.reason}", guide)
     if carried:
         yield REPORT.found(
             view.step.request,

@@ -52,8 +52,14 @@ def _exchanges(built: Built) -> list[tuple[list[Message], int, int]]:
 
 
 def result_lost(trace: Trace, pick: Any) -> Broken | None:
-    """A call stands there without its result."""
-    able = [(b, found) for b in trace.built() for found in _exchanges(b)]
+    """A call stands there without its result, which another request has."""
+    every = trace.built()
+    able = [
+        (b, found)
+        for b in every
+        for found in _exchanges(b)
+        if any(find(other, found[0][found[1] + found[2]].id) for other in every if other is not b)
+    ]
     if not able:
         return None
     built, (messages, place, count) = pick(able)
