@@ -72,7 +72,7 @@ def _parts() -> tuple[Board, Panel, tuple[Callout | NoCallout, ...], SessionList
     board = make_board(examples.timeline(), examples.presence(), examples.around(), state)
     panel = make_panel(service, state, examples.session())
     callouts = tuple(make_callout(service, f"e{seq}") for seq in VERDICTS)
-    row = SessionRow(examples.session(), "#", spark(examples.session().spark), "#", "", "#")
+    row = SessionRow(examples.session(), "#", spark(examples.session().spark), "#", "#", "", "#")
     return board, panel, callouts, SessionList((row,), 1, 1, (), "", "", "")
 
 

@@ -12,7 +12,7 @@ from web.layout.spark import Spark, spark
 from web.params import whole_number
 from web.rendering import Chrome, Crumb, chrome, render, service_of
 from web.session_filters import Chip, FilterForm, ListState, chips, filter_form, list_state
-from web.urls import SessionState, misses_url, story_url
+from web.urls import SessionState, checks_url, misses_url, story_url
 
 ROWS = 100
 
@@ -25,6 +25,7 @@ class SessionRow:
     href: str
     spark: Spark
     misses_href: str
+    checks_href: str
     parent_href: str
     family_href: str
 
@@ -67,6 +68,7 @@ def _row(session: SessionSummary) -> SessionRow:
         href=SessionState(name).page,
         spark=spark(session.spark),
         misses_href=misses_url(name),
+        checks_href=checks_url(name),
         parent_href=SessionState(parent).page if session.parent_stored else "",
         family_href=story_url(name) + "#family",
     )

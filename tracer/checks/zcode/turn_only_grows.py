@@ -118,4 +118,4 @@ def _found(earlier: CheckedRequest, request: CheckedRequest) -> Found:
 def _shared_end(earlier: CheckedRequest, request: CheckedRequest) -> str:
     kept = {id(message) for message in request.messages[request.common :]}
     count = sum(id(message) in kept for message in earlier.messages[request.common :])
-    return f"{count:,} messages"
+    return f"{count:,} message{'' if count == 1 else 's'}"
