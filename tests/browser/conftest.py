@@ -3,9 +3,12 @@
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,18 +30,16 @@ def chromium_path() -> str:
 
 @dataclass(frozen=True)
 class Served:
-    """A running server: its address, and the folder it follows."""
+    """A running server: its address, the folder it follows, its process."""
 
     url: str
     logs: Path
+    process: "subprocess.Popen[str]"
 
 
-@pytest.fixture(scope="session")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """`tracer serve` on a copy of the samples, as a user starts it."""
-    folder = tmp_path_factory.mktemp("served")
-    logs = folder / "logs"
-    shutil.copytree(SAMPLES, logs)
+@contextmanager
+def serving(folder: Path, logs: Path) -> Iterator[Served]:
+    """`tracer serve` on a folder of logs, as a user starts it, with a database beside."""
     process = subprocess.Popen(
         [sys.executable, "-m", "tracer", "serve", str(logs), "--db", str(folder / "x.db")]
         + ["--port", "0"],
@@ -48,12 +49,21 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
     )
     try:
-        yield Served(_address(process), logs)
+        yield Served(_address(process), logs, process)
     finally:
         process.terminate()
         process.wait(timeout=10)
         if process.stdout:
             process.stdout.close()
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A copy of the samples, served."""
+    folder = tmp_path_factory.mktemp("served")
+    shutil.copytree(SAMPLES, folder / "logs")
+    with serving(folder, folder / "logs") as running:
+        yield running
 
 
 def _address(process: "subprocess.Popen[str]") -> str:
@@ -63,8 +73,18 @@ def _address(process: "subprocess.Popen[str]") -> str:
         printed.append(line)
         found = re.search(r"http://127\.0\.0\.1:\d+", line)
         if found:
-            return found[0]
+            return _listening(found[0])
     raise AssertionError(f"the server did not start: {''.join(printed)}")
+
+
+def _listening(url: str) -> str:
+    """The address, once somebody answers there: it is printed a moment before."""
+    port = int(url.rpartition(":")[2])
+    for _ in range(200):
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return url
+        time.sleep(0.1)
+    raise AssertionError(f"nobody answers at {url}")
 
 
 @pytest.fixture(scope="session")
@@ -88,13 +108,20 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 @pytest.fixture
 def page(context: BrowserContext, served: Served) -> Iterator[Page]:
     """A page on the sessions list; at the end its console must be clean."""
+    with clean_page(context) as made:
+        made.goto(served.url)
+        _wait_until_read(made)
+        yield made
+
+
+@contextmanager
+def clean_page(context: BrowserContext) -> Iterator[Page]:
+    """A page that must not have written to its console: no error, no violated policy."""
     troubles: list[str] = []
     made = context.new_page()
     made.on("console", lambda m: troubles.append(m.text) if m.type != "log" else None)
     made.on("pageerror", lambda error: troubles.append(str(error)))
     made.on("requestfailed", lambda r: troubles.append(f"{r.url}: {r.failure}"))
-    made.goto(served.url)
-    _wait_until_read(made)
     yield made
     real = [t for t in troubles if "ERR_ABORTED" not in t]
     assert real == [], real

@@ -245,3 +245,18 @@ def test_a_session_that_cannot_be_judged_keeps_no_other_waiting(
     assert result.verdict_errors == (f"{SESSION}: ZeroDivisionError: of all things",)
     assert service.ingest(db, paths, count_tokens=False).verdict_errors == ()
     assert Service(db).session(SESSION).misses is None
+
+
+def test_a_session_is_judged_in_slices_however_long_what_is_known_takes_to_look_through(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each slice gives a verdict at least: one that only looks at known ones would never end."""
+    db = tmp_path / "tracer.db"
+    ingest(db, *conversation(9).files(tmp_path))
+    monkeypatch.setattr(storing, "BATCH_SECONDS", 0.0)
+    with closing(open_writer(db)) as writer:
+        counts = []
+        while judge_all(writer, until=0.0):
+            counts.append(len(stored(db)))
+            assert len(counts) < 20, counts
+    assert counts == sorted(set(counts)) and len(stored(db)) == 9

@@ -127,6 +127,18 @@
     }
   };
 
+  // What a click asked for counts more than what a box asks for by itself: its answer, worked out
+  // for the state before, must not take the place at which the other is to arrive.
+  const asked = new Map();
+  document.addEventListener("htmx:beforeRequest", ({ detail }) => {
+    if (detail.elt !== detail.target) asked.set(detail.xhr, detail.target);
+  });
+  document.addEventListener("htmx:afterRequest", ({ detail }) => asked.delete(detail.xhr));
+  document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+    const waited = [...asked.values()].includes(detail.target);
+    if (waited && !asked.has(detail.xhr)) detail.shouldSwap = false;
+  });
+
   // A swap keeps what is unfolded and how far boxes are scrolled; another request's panel starts
   // at its top.
   const BOXES = ["#panel", ".lanes", ".scroll"];

@@ -115,12 +115,15 @@ def _judge_session(connection: sqlite3.Connection, row_id: int, version: int) ->
     began = time.monotonic()
     for outcome in Judge(connection, row_id, calls).all(_known(calls, old)):
         row = rows[outcome.call.row.id] = _row(row_id, outcome, old)
-        if outcome.verdict is not None:
-            batch.append(row)
+        if outcome.verdict is None:
+            continue
+        if not batch:  # what is known already is no part of a batch, however long it takes
+            began = time.monotonic()
+        batch.append(row)
         if len(batch) >= BATCH_VERDICTS or time.monotonic() - began > BATCH_SECONDS:
             _store(connection, batch)
             yield len(batch)
-            batch, began = [], time.monotonic()
+            batch = []
     begin_writing(connection)
     save_verdicts(connection, batch)
     save_sums(connection, _sums(row_id, calls, rows))
