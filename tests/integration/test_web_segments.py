@@ -193,3 +193,25 @@ def test_a_session_without_a_trace_says_so(tmp_path: Path) -> None:
         page = client.get(f"/sessions/{session.session_id}/segments")
         assert page.status_code == 200 and "No laid-out prompt" in page.text
         assert client.get("/sessions/nobody/segments").status_code == 404
+
+
+def test_sections_and_reminders_are_named_by_their_kinds(client: TestClient, db: Path) -> None:
+    first, second = Service(db).requests(SESSION)
+    assert [(s.source, s.message_index, s.cache_hint) for s in first.sections] == [
+        ("rules", 0, "stable"), ("capability_guide", 1, "dynamic"), ("world_state", 2, "dynamic")
+    ]  # fmt: skip
+    assert [(r.source, r.via) for r in first.reminders] == [
+        ("skill_body", "inline"), ("world_state", "mcs"), ("todo_reminder", "mcs")
+    ]  # fmt: skip
+    assert [(m.message_index, m.sources) for m in first.mcs] == [
+        (5, ("world_state",)), (6, ("todo_reminder",))
+    ]  # fmt: skip
+    assert "summary" in [s.source for s in second.sections]
+    assert "weather" in [r.source for r in second.reminders]
+    rows = {(r.group, r.name): r for lane in Service(db).presence(SESSION).lanes for r in lane.rows}
+    cells = [run.cell for run in rows["reminder", "todo_reminder"].runs]
+    assert cells == ["appeared", "unseen"]  # the second prompt has a gap, which may hide it
+    assert [run.cell for run in rows["section", "rules"].runs] == ["appeared", "same"]
+    assert "todo_reminder" in client.get(f"/sessions/{SESSION}").text
+    text = page(client, db, 1)
+    assert "no section recognised" not in text and "as the trace lays it out" in text

@@ -28,12 +28,13 @@ class OutlinedItem(NamedTuple):
 
 
 class Outlined(NamedTuple):
-    """The messages of a record, what is kept of its layout, and the first message from which on
-    all are known."""
+    """The messages of a record, what is kept of its layout, the first message from which on all are
+    known, and whether all of the system's messages at the head are."""
 
     items: list[OutlinedItem]
     facts: LayoutFacts
     known_from: int
+    head_known: bool
 
 
 Known: TypeAlias = dict[tuple[str, str], KnownMessage]
@@ -65,7 +66,7 @@ class Outliner:
             raise ValueError("the record has no outline")
         self._fresh(known)
         limit = len(outline.ids) if outline.prefix_messages is None else outline.prefix_messages
-        leading = True
+        leading = head_known = True
         items: list[OutlinedItem] = []
         unresolved: list[str] = []
         known_from = 0
@@ -77,6 +78,7 @@ class Outliner:
                 if found is None:
                     unresolved.append(message_id)
                     known_from = position + 1
+                    head_known = head_known and not leading
                     items.append(self._gap(call, message_id, raw, place))
                     continue  # whether it is the system's is not known
                 item = found
@@ -88,7 +90,8 @@ class Outliner:
             items.append(item)
         layout = replace(outline.layout, unresolved=tuple(unresolved))
         notes = self._rows.chain([item.note_id for item in items])
-        return Outlined(items, LayoutFacts(layout, notes, outline.extra_json), known_from)
+        facts = LayoutFacts(layout, notes, outline.extra_json)
+        return Outlined(items, facts, known_from, head_known)
 
     def _fresh(self, known: Known) -> None:
         if self._generation != self._writer.generation or len(self._items) > MAX_KNOWN:

@@ -151,7 +151,7 @@ class PromptBuilder:
             verified_from=outlined.known_from,
             carry=Carry.LOST if outlined.known_from else Carry.NONE,
             observed="windowed" if outlined.known_from else "full",
-            system_from="" if outlined.known_from else "messages",
+            system_from="messages" if outlined.head_known else "",
             markers=self._markers(tools, [], items, 0, undone.messages),
             layout=outlined.facts,
         )

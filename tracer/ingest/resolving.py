@@ -6,7 +6,7 @@ from tracer.assemble.windows import Carry
 from tracer.store.layouts import KnownMessage, LayoutRows, name_hash
 from tracer.store.restore import LoadedMessage, load_chain
 from tracer.store.traces import Filled, Unresolved, fill_prompt, notes_on_path, unresolved_requests
-from tracer.store.writer import StoredNode, Writer
+from tracer.store.writer import StoredBlock, StoredNode, Writer
 
 
 def resolve_references(writer: Writer, row_id: int, session_id: str) -> int:
@@ -47,13 +47,17 @@ def _fill(
     note_ids: list[int] = []
     missing: list[str] = []
     known_from = 0
+    leading = head_known = True
     for index, (message, note) in enumerate(zip(chain.messages, notes, strict=True)):
         known = found.get(note.message_id) if message.gap else None
         if message.gap and known is None:
             missing.append(note.message_id)
             known_from = index + 1
+            head_known = head_known and not leading
         note_ids.append(known.note_id if known else note.id)
-        node = _message(writer, node, message, known, index)
+        blocks = _blocks(writer, message, known)
+        leading = leading and (blocks[0].is_system or (bool(message.gap) and known is None))
+        node = _message(writer, node, blocks, index)
     end = rows.chain(note_ids)
     writer.flush()
     fill_prompt(
@@ -65,20 +69,22 @@ def _fill(
             missing=tuple(missing),
             verified_from=known_from,
             carry=Carry.LOST if missing else Carry.NONE,
+            system_from=request.system_from or ("messages" if head_known else ""),
         ),
     )
 
 
+def _blocks(
+    writer: Writer, message: LoadedMessage, known: KnownMessage | None
+) -> tuple[StoredBlock, ...]:
+    if known is None:
+        return message.blocks
+    return tuple(writer.stored_block(block_id) for block_id in known.blocks)
+
+
 def _message(
-    writer: Writer,
-    node: StoredNode | None,
-    message: LoadedMessage,
-    known: KnownMessage | None,
-    index: int,
+    writer: Writer, node: StoredNode | None, blocks: tuple[StoredBlock, ...], index: int
 ) -> StoredNode | None:
-    blocks = message.blocks
-    if known is not None:
-        blocks = tuple(writer.stored_block(block_id) for block_id in known.blocks)
     for position, block in enumerate(blocks):
         node = writer.node(
             node,

@@ -8,6 +8,7 @@ from tracer.service.anatomy import RequestAnatomy, SessionAnatomy
 from tracer.service.facts import NO_PROMPT, FactsMaker, PromptFacts
 from tracer.service.placing import shown_by
 from tracer.service.requests import SessionData, logged_before
+from tracer.service.traced import TracedAnatomies
 
 
 class Contents:
@@ -17,8 +18,11 @@ class Contents:
     def __init__(self, connection: sqlite3.Connection, row_id: int, data: SessionData) -> None:
         session = SessionAnatomy(connection, row_id, data.sections)
         self.tree = session.tree
+        traced = TracedAnatomies(connection, row_id)
         self.anatomies: list[RequestAnatomy | None] = [
-            None if row.node_id is None else session.of(row.node_id, row.started_at_ms)
+            None
+            if row.node_id is None
+            else traced.of(row, session.of(row.node_id, row.started_at_ms))
             for row in data.rows
         ]
         self._data = data

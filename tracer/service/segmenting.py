@@ -56,7 +56,7 @@ class _Before(NamedTuple):
     world: World
 
 
-class _Path:
+class PromptPath:
     """The nodes of a prompt from its beginning, with sums along it."""
 
     def __init__(self, nodes: Sequence[ChainNode]) -> None:
@@ -107,6 +107,10 @@ class _Path:
             return len(self._path), len(self._path)
         return ends[0], ends[messages] if len(ends) > messages else len(self._path)
 
+    def role(self, at: int) -> str:
+        """The role of the message of a node of the path."""
+        return self._nodes[self._path[at]][6]
+
     @property
     def tool_nodes(self) -> int:
         """How many nodes are tools."""
@@ -118,7 +122,7 @@ class Segmenter:
 
     def __init__(self, connection: sqlite3.Connection, row_id: int) -> None:
         self._stored: SessionLayouts = session_layouts(connection, row_id)
-        self._path = _Path(session_nodes(connection, row_id) if self._stored.layouts else ())
+        self._path = PromptPath(session_nodes(connection, row_id) if self._stored.layouts else ())
         self._told = ToldWorlds()
         kinds = {i: note.kind for i, note in self._stored.notes.items()}
         self._worlds = {i for i, kind in kinds.items() if kind == WORLD_STATE}

@@ -125,6 +125,7 @@ class Unresolved(NamedTuple):
     at_ms: int
     place: Place
     missing: tuple[str, ...]
+    system_from: str
 
 
 class Filled(NamedTuple):
@@ -135,6 +136,7 @@ class Filled(NamedTuple):
     missing: tuple[str, ...]
     verified_from: int
     carry: str
+    system_from: str
 
 
 class PathNote(NamedTuple):
@@ -148,7 +150,7 @@ def unresolved_requests(connection: sqlite3.Connection, row_id: int) -> list[Unr
     """Those of a session, by time and place; another attempt shares the prompt of its first."""
     rows = connection.execute(
         "SELECT r.id, r.node_id, l.note_node_id, coalesce(r.started_at_ms, 0), r.source_id, "
-        "r.line, r.offset_bytes, l.unresolved_json FROM requests r "
+        "r.line, r.offset_bytes, l.unresolved_json, r.system_from FROM requests r "
         "JOIN request_layouts l ON l.request_id = r.id "
         "WHERE r.session_id = ? AND l.unresolved_json <> '' AND l.shared_from IS NULL "
         "ORDER BY r.started_at_ms, r.source_id, r.line",
@@ -156,7 +158,13 @@ def unresolved_requests(connection: sqlite3.Connection, row_id: int) -> list[Unr
     )
     return [
         Unresolved(
-            row[0], row[1], row[2], row[3], Place(*row[4:7]), tuple(msgspec.json.decode(row[7]))
+            row[0],
+            row[1],
+            row[2],
+            row[3],
+            Place(*row[4:7]),
+            tuple(msgspec.json.decode(row[7])),
+            row[8],
         )
         for row in rows
     ]
@@ -183,7 +191,7 @@ def fill_prompt(connection: sqlite3.Connection, request: Unresolved, filled: Fil
         "system_from = ? WHERE id = ?",
         (
             filled.node_id, filled.verified_from, filled.carry,
-            "full" if whole else "windowed", "messages" if whole else "", request.id,
+            "full" if whole else "windowed", filled.system_from, request.id,
         ),
     )  # fmt: skip
     connection.execute(
