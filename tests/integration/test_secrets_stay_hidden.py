@@ -15,6 +15,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner
 from starlette.testclient import TestClient
@@ -183,24 +184,20 @@ def calls(db: Path) -> Iterator[list[str]]:
     """Every reading command, over everything that it can be asked for."""
     sessions = [s.session_id for s in Service(db).sessions().sessions]
     keys = some_keys(db)
-    for name in builtin_names():
-        match name:
-            case "show":
-                yield from ([name, key, "--text"] for key in keys)
-            case "explain" | "check":
-                yield from ([name, key] for key in keys)
-            case "requests" | "presence":
-                yield from ([name, session] for session in sessions)
-            case "diff":
-                yield from ([name, a, b] for a, b in zip(keys, keys[1:], strict=False))
-            case "compare":
-                yield [name, sessions[0], sessions[1]]
-            case "search":
-                yield from ([name, word, "--limit", "500"] for word in ("e", "the", "key", "-"))
-            case "sources":
-                yield [name, "--skipped"]
-            case _ if name not in NOT_READING:
-                yield [name]
+    asked = {
+        "show": [[key, "--text"] for key in keys],
+        "explain": [[key] for key in keys],
+        "check": [[], *([key] for key in keys)],
+        "diff": [[a, b] for a, b in zip(keys, keys[1:], strict=False)],
+        "compare": [sessions[:2]],
+        "search": [[word, "--limit", "500"] for word in ("e", "the", "key", "-")],
+        "sources": [["--skipped"]],
+    }
+    commands = dict(documented_commands())
+    for name in set(builtin_names()) - NOT_READING:
+        needed = [p for p in commands[name].params if isinstance(p, click.Argument) and p.required]
+        usual: list[list[str]] = [[session] for session in sessions] if needed else [[]]
+        yield from ([name, *arguments] for arguments in asked.get(name, usual))
 
 
 def run(db: Path, *arguments: str) -> str:
