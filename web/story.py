@@ -112,8 +112,10 @@ def make_turns(story: SessionStory, requests: Sequence[RequestSummary], turns_fr
     """The page on which turn number `turns_from` stands."""
     made = _Maker(story, requests)
     starts = _page_starts([made.size(turn) for turn in story.turns])
-    wanted = min(max(1, turns_from), max(1, len(story.turns)))
-    page = max(n for n, start in enumerate(starts) if start < wanted)
+    wanted = next((i for i, t in enumerate(story.turns) if t.number == turns_from), None)
+    if wanted is None:  # no such turn: the first page, or the last one beyond it
+        wanted = len(story.turns) - 1 if turns_from > len(story.turns) else 0
+    page = max((n for n, start in enumerate(starts) if start <= wanted), default=0)
     start = starts[page]
     end = starts[page + 1] if page + 1 < len(starts) else len(story.turns)
     boxes = [made.box(turn) for turn in story.turns[start:end]]
@@ -126,8 +128,10 @@ def make_turns(story: SessionStory, requests: Sequence[RequestSummary], turns_fr
             first=start + 1 if boxes else 0,
             last=end,
             total=total,
-            earlier=story_url(story.session_id, starts[page - 1] + 1) if page else "",
-            later=story_url(story.session_id, end + 1) if end < total else "",
+            earlier=story_url(story.session_id, story.turns[starts[page - 1]].number)
+            if page
+            else "",
+            later=story_url(story.session_id, story.turns[end].number) if end < total else "",
         ),
     )
 

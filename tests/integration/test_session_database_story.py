@@ -119,3 +119,26 @@ def test_a_session_of_usage_rows_only_is_a_timeline_and_says_what_is_gone(tmp_pa
     assert all(f.fix for f in story.evidence if f.level == "missing")
     detail = Service(db).request(timeline.columns[0].request.key)
     assert [e.code for e in detail.evidence] == ["database-only"]
+
+
+def test_turns_are_numbered_as_their_requests_are(known: tuple[Path, Any], tmp_path: Path) -> None:
+    db, home = known
+    for session in home.sessions:
+        _same_numbers(Service(db), session["session_id"])
+    store = Store(tmp_path / "db.sqlite").add("session", minimal_session())
+    title = {"query_source": "session_title", "turn_id": "turn_0", "started_at": 1_000}
+    store.add("model_usage", minimal_usage("u0", **title), minimal_usage())
+    silent = {"session_id": "sess_1", "turn_id": "turn_s", "status": "cancelled"}
+    store.add("turn_usage", silent | {"started_at": 5_000}).close()
+    read(tmp_path / "tracer.db", [tmp_path])
+    _same_numbers(Service(tmp_path / "tracer.db"), "sess_1")
+    turns = Service(tmp_path / "tracer.db").story("sess_1").turns
+    assert [(t.turn_id, t.number) for t in turns] == [
+        ("turn_0", 1), ("turn_s", 3), ("turn_1", 2),
+    ]  # fmt: skip
+
+
+def _same_numbers(service: Service, session_id: str) -> None:
+    numbers = {turn.turn_id: turn.number for turn in service.story(session_id).turns}
+    for request in service.requests(session_id):
+        assert numbers[request.turn_id] == request.turn_number

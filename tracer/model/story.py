@@ -51,7 +51,7 @@ class TurnView:
     """A turn with the user's words. `abandoned` turns were taken back by a rewind. `words` is empty
     where no file has them; `words_from` is `message`, or `prompt` where they are taken from the
     end of the first prompt of the turn. `known_from` says who tells of the turn: `turn_usage`,
-    `messages`, `log` or `requests`."""
+    `messages`, `log` or `requests`. `number` is that of its requests' `turn_number`."""
 
     turn_id: str
     number: int

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from tracer.model.conversation import ActiveBranch
 from tracer.model.story import TurnView
+from tracer.store.reading import CONVERSATIONS
 from tracer.store.session_reading import MessageStored, stored_turns, user_texts
 from tracer.store.story_reading import (
     TurnLine,
@@ -32,7 +33,8 @@ def build_turns(
     messages: Sequence[MessageStored],
     branch: ActiveBranch,
 ) -> tuple[TurnView, ...]:
-    """The turns in the order of their start, numbered from 1."""
+    """The turns in the order of their start. Their numbers are those that the requests carry:
+    from 1, by first request; turns without a request are numbered behind all others."""
     words = user_texts(connection, row_id)
     turns = _counted(connection, row_id)
     for message in messages:
@@ -54,14 +56,16 @@ def build_turns(
             turns[line.turn_id] = _with_line(turns[line.turn_id], line)
     abandoned = frozenset(branch.abandoned)
     ordered = sorted(turns.values(), key=lambda t: (t.started_at_ms is None, t.started_at_ms or 0))
+    bare = [turn.turn_id for turn in ordered if turn.turn_id not in by_turn]
+    numbers = {turn_id: number for number, turn_id in enumerate([*by_turn, *bare], 1)}
     return tuple(
         _with_words(
-            replace(turn, number=number, abandoned=turn.message_id in abandoned),
+            replace(turn, number=numbers[turn.turn_id], abandoned=turn.message_id in abandoned),
             words,
-            by_turn.get(turn.turn_id, ()),
+            _conversation(by_turn.get(turn.turn_id, ())),
             lambda node_id: last_user_words(connection, node_id),
         )
-        for number, turn in enumerate(ordered, 1)
+        for turn in ordered
     )
 
 
@@ -102,6 +106,7 @@ def _with_requests(turn: TurnView, requests: Sequence[TurnRequest]) -> TurnView:
     if turn.known_from == "turn_usage":
         return turn
     starts = [r.started_at_ms for r in requests if r.started_at_ms is not None]
+    requests = _conversation(requests)
     return replace(
         turn,
         started_at_ms=_first(turn.started_at_ms, min(starts, default=None)),
@@ -111,6 +116,11 @@ def _with_requests(turn: TurnView, requests: Sequence[TurnRequest]) -> TurnView:
         cache_read_tokens=_sum(r.cache_read_tokens for r in requests),
         output_tokens=_sum(r.output_tokens for r in requests),
     )
+
+
+def _conversation(requests: Sequence[TurnRequest]) -> Sequence[TurnRequest]:
+    """Those that are the conversation itself, not a title, a compaction or the like."""
+    return [request for request in requests if request.query_source in CONVERSATIONS]
 
 
 def _with_line(turn: TurnView, line: TurnLine) -> TurnView:

@@ -4,17 +4,16 @@ import sqlite3
 import zlib
 from typing import NamedTuple
 
-from tracer.store.reading import CONVERSATIONS
-
 WORDS_WITHIN_BLOCKS = 60
 """How far from the end of a prompt the user's words are looked for."""
 
 
 class TurnRequest(NamedTuple):
-    """A request of the conversation, as far as its turn is concerned."""
+    """A request, as far as its turn is concerned."""
 
     turn_id: str
     key: str
+    query_source: str
     attempt: int
     started_at_ms: int | None
     completed_at_ms: int | None
@@ -44,12 +43,11 @@ class AnsweredCall(NamedTuple):
 
 
 def turn_requests(connection: sqlite3.Connection, row_id: int) -> list[TurnRequest]:
-    """The requests of a session's conversation that name their turn, by start."""
-    marks = ",".join("?" * len(CONVERSATIONS))
+    """The requests of a session that name their turn, in the order of its list."""
     rows = connection.execute(
         f"SELECT {', '.join(TurnRequest._fields)} FROM requests WHERE session_id = ? AND turn_id "
-        f"<> '' AND query_source IN ({marks}) ORDER BY started_at_ms IS NULL, started_at_ms, key",
-        (row_id, *CONVERSATIONS),
+        "<> '' ORDER BY started_at_ms NULLS LAST, attempt, completed_at_ms, key",
+        (row_id,),
     )
     return [TurnRequest(*row) for row in rows]
 

@@ -10,7 +10,7 @@ from web.layout.scale import bucket_size
 from web.layout.words import place_words
 from web.verdict_words import brief_words
 
-MOST_NOTCHES = 200
+MOST_NOTCHES, MOST_LABELS = 200, 40
 _MARKS = (
     ("failed", lambda r: r.status is Status.FAILED),
     ("miss", lambda r: r.verdict is not None and r.verdict.result is Result.MISS),
@@ -22,7 +22,7 @@ _MARKS = (
 class Notch:
     """A run of requests of one turn, `requests` of them, from number `seq` on. `css` tells turns
     apart, `mark` names the worst that happened in it, `label` is the turn's number where it
-    begins."""
+    begins and has room."""
 
     seq: int
     key: str
@@ -37,13 +37,17 @@ class Notch:
 def ruler(requests: Sequence[RequestSummary], seq: int) -> tuple[Notch, ...]:
     """The notches, the one with number `seq` being current. No more than MOST_NOTCHES."""
     each = bucket_size(len(requests), MOST_NOTCHES)
-    notches = []
+    apart = len(requests) / each / MOST_LABELS
+    notches: list[Notch] = []
+    last = -apart
     turn: int | None = None
     for start in range(0, len(requests), each):
         run = requests[start : start + each]
         own = next((r.turn_number for r in run if r.turn_number is not None), turn)
         begins = own is not None and own != turn
         turn = own
+        labelled = begins and len(notches) - last >= apart
+        last = len(notches) if labelled else last
         notches.append(
             Notch(
                 seq=run[0].seq,
@@ -55,7 +59,7 @@ def ruler(requests: Sequence[RequestSummary], seq: int) -> tuple[Notch, ...]:
                 if (own or 0) % 2
                 else "even",
                 mark=next((name for name, met in _MARKS if any(map(met, run))), ""),
-                label=str(own) if begins else "",
+                label=str(own) if labelled else "",
                 title=_title(run),
                 current=run[0].seq <= seq <= run[-1].seq,
             )
