@@ -26,6 +26,8 @@ from tests.layout_lines import (
 
 ON = full("w1", capabilities={"web": True})
 WEB = tools("read_file", dynamic=("web",))
+BOTH = full("w1", capabilities={"human": True, "web": True})
+BOTH_TOOLS = tools("read_file", dynamic=("human", "web"))
 BARE = tools("read_file")
 OFF = diff("d1", capabilities={"web": False})
 
@@ -45,8 +47,11 @@ def switched(second: float, enabled: bool = False) -> Json:
         ({5: [full("w1", capabilities={"web": {"enabled": False}})], 8: [USER]}, BARE, False),
         ({4: [guide("web")], 5: [full("w1", capabilities=["web"])], 8: [USER]}, WEB, False),
         ({4: [guide("web")], 5: [full("w1", capabilities={"web": "v2"})], 8: [USER]}, WEB, False),
-        ({5: [ON], 8: [USER]}, WEB, 0),
-        ({4: [guide("web")], 5: [ON], 8: [USER]}, BARE, None),
+        ({5: [ON], 8: [USER]}, WEB, False),
+        ({5: [full("w1", capabilities={"web": False})], 8: [USER]}, WEB, 0),
+        ({4: [guide("web")], 5: [ON], 8: [USER]}, BARE, False),
+        ({4: [guide("human")], 5: [BOTH], 8: [USER]}, BOTH_TOOLS, 1),
+        ({4: [guide("human"), guide("web")], 5: [BOTH], 8: [USER]}, WEB, None),
         ({4: [guide("web")], 5: [full("w1", capabilities={})], 8: [USER]}, WEB, None),
         ({4: [guide("web")], 5: [ON], 8: [OFF, USER]}, WEB, 2),
     ],
@@ -56,6 +61,15 @@ def test_tools_guide_and_state_agree(
 ) -> None:
     found = breaks(prompt(1, "r1", segments, tools=given))
     assert found == ([] if place is False else [("capability-consistent", "q1", place)])
+
+
+def test_an_agent_without_guides_or_marked_tools_is_judged_by_the_rest() -> None:
+    bare = prompt(1, "r1", {5: [ON], 8: [USER]}, tools=WEB)
+    assert [text.partition(":")[0] for text in needs("capability-consistent", bare)] == [
+        "guides that name their capability"
+    ]
+    unmarked = prompt(1, "r1", {4: [guide("web")], 5: [ON], 8: [USER]}, tools=BARE)
+    assert needs("capability-consistent", unmarked)[0].startswith("tools that name")
 
 
 def test_without_switches_in_the_state_agreement_is_undecided() -> None:

@@ -19,17 +19,24 @@ SOURCE = "formats/context-trace.md 4"
 REPORT = Reporter(__name__, LEVEL)
 NAMES = "the capability of each guide in segment 4"
 STATE = "the capability switches of the session's World State (state.capabilities)"
+TOOLS = "tools that name their capability: no request of the session has one"
+GUIDES = "guides that name their capability: no request of the session has one"
 
-Said = tuple[bool, bool, bool | None]
+Said = tuple[bool | None, bool | None, bool | None]
 
 
 def check(session: CheckedSession) -> Iterator[Found]:
     """Yields a finding where a capability's parts begin to disagree. What a switch-off has left
-    behind is the matter of `capability-withdrawn`, as long as it stays the same."""
+    behind is the matter of `capability-withdrawn`, as long as it stays the same. A part that the
+    session never has does not count: the agent has no guides, or does not mark its tools."""
     yield from undecided(session, REPORT)
+    every = views(session)
+    tools, guides = any(v.schemas for v in every), any(v.guides for v in every)
+    if any(any(view.says(name)) for view in every for name in _names(view)):
+        yield from (REPORT.needs(n) for n, has in ((TOOLS, tools), (GUIDES, guides)) if not has)
     told: dict[str, Said] = {}
-    for view in views(session):
-        names = view.schemas | view.guides.keys() | (view.state or {}).keys()
+    for view in every:
+        names = _names(view)
         if view.unnamed_guides:
             yield REPORT.needs(NAMES, view.step.request)
             continue
@@ -37,14 +44,18 @@ def check(session: CheckedSession) -> Iterator[Found]:
             yield REPORT.needs(STATE, view.step.request)
         off = {s.name for s in view.switches if not s.enabled}
         for name in sorted(names):
-            said = view.says(name)
-            known = {value for value in said if value is not None}
-            if len(known) < 2:
+            schema, guide, state = view.says(name)
+            said = (schema if tools else None, guide if guides else None, state)
+            if len({value for value in said if value is not None}) < 2:
                 told.pop(name, None)
             elif told.get(name) != said:
                 told[name] = said
                 if name not in off:
                     yield _finding(view, name, said)
+
+
+def _names(view: View) -> set[str]:
+    return {*view.schemas, *view.guides, *(view.state or {})}
 
 
 def _finding(view: View, name: str, said: Said) -> Found:
@@ -57,7 +68,7 @@ def _finding(view: View, name: str, said: Said) -> Found:
         _place(view, name, said),
         tools=", ".join(t.name for t in view.step.request.layout.tools if t.capability == name)
         or "none",
-        guide="there" if guide else "not there",
+        guide={True: "there", False: "not there", None: "never there"}[guide],
         world_state=words[state],
     )
 
@@ -65,8 +76,8 @@ def _finding(view: View, name: str, said: Said) -> Found:
 def _place(view: View, name: str, said: Said) -> int | None:
     """Where the one stands that disagrees with the others."""
     schema, guide, state = said
-    if guide != schema and (state is None or state == schema):
+    if guide is not None and guide not in (schema, state):
         return view.guides.get(name, view.step.place_of(*range(SESSION_STATE, 15)))
-    if state is not None and state != schema and state != guide:
+    if state is not None and state not in (schema, guide):
         return view.state_at.get(name)
     return None
