@@ -233,9 +233,9 @@ def _one_described() -> Made:
 
 @breaks("zcode/instruction-file-limit", "no word")
 def _cut_without_a_word() -> Made:
-    run = plain()
-    run.edit(4, lambda text: text.replace("`pytest -q`.", "`pytest \ufffd"))
-    return run, 0, 4
+    rules = ("Keep it short.\n" * 7_000)[:102_397]
+    project = replace(PROJECT, agents_md=f"{rules}\ufffd")
+    return plain(Setup(project=project), name="no-word"), 0, 4
 
 
 @breaks("zcode/read-state-after-compaction", "one long file")

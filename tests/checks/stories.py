@@ -119,9 +119,7 @@ class Run:
         paths = []
         for name, lines in (("model-io.jsonl", self.records), ("zcode.jsonl", self.log)):
             path = folder / name
-            path.write_text(
-                "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), "utf-8"
-            )
+            path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
             paths.append(str(path))
         return paths
 

@@ -43,7 +43,7 @@ def _measured(request: CheckedRequest, section: PlacedSection) -> Iterator[Found
         shown, _, note = content.rpartition("\n")
         shown_bytes = len(shown.encode("utf-8", "replace"))
         if size <= FILE_LIMIT_BYTES or shown_bytes <= FILE_LIMIT_BYTES + _SPLIT_CHARACTER_BYTES:
-            if not content.endswith("\ufffd"):
+            if not content.endswith("\ufffd") or size < FILE_LIMIT_BYTES - _SPLIT_CHARACTER_BYTES:
                 continue
             message = f"{file.path} was cut at {size:,} bytes, and nothing says so."
         else:

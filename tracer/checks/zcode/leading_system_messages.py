@@ -19,6 +19,7 @@ TITLE = "One to four leading system messages, each with a cache marker"
 SOURCE = "formats/zcode.md 9.2, A1"
 
 REPORT = Reporter(__name__, LEVEL)
+_PURPOSE = "the purpose of the call: it may be one for a title, which has no prefix"
 
 
 def check(session: CheckedSession) -> Iterator[Found]:
@@ -32,6 +33,9 @@ def check(session: CheckedSession) -> Iterator[Found]:
 
 
 def _layout(session: CheckedSession, request: CheckedRequest) -> Iterator[Found]:
+    if request.variant == Variant.NONE and not request.query_source:
+        yield REPORT.needs(_PURPOSE, request)
+        return
     if request.variant in (Variant.UNKNOWN, Variant.NONE) and not same_head(session, request):
         yield REPORT.found(
             request,

@@ -57,7 +57,8 @@ def _logged(session: CheckedSession) -> dict[str, list[tuple[int, int]]]:
     for event in session.events:
         if event.event != "model.request.started" or "messageCount" not in event.context_json:
             continue
-        count = json.loads(event.context_json).get("messageCount")
+        context = json.loads(event.context_json)
+        count = context.get("messageCount") if isinstance(context, dict) else None
         if isinstance(count, int) and event.at_ms is not None:
             found.setdefault(event.turn_id, []).append((event.at_ms, count))
     for counts in found.values():
