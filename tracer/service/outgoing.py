@@ -97,8 +97,7 @@ class _Walk:
 
     def _inside(self, value: Any, name: str) -> Any:
         if isinstance(value, Lazy):
-            masks = self._outgoing.result
-            return Lazy(len(value), lambda index: masks(value[index]))
+            return self._lazy(value, name)
         if isinstance(value, tuple):
             return self._tuple(value, name)
         if isinstance(value, list):
@@ -118,6 +117,17 @@ class _Walk:
         if isinstance(value, (int, float, bytes, Enum)):
             return value
         raise TypeError(f"{type(value).__name__} cannot leave a service: its texts are not known.")
+
+    def _lazy(self, value: Lazy[Any], name: str) -> Lazy[Any]:
+        """The same, masked item by item: the items are kept, so what they share is looked at once,
+        too."""
+        walk, whole = _Walk(self._outgoing), self._outgoing.result
+
+        def item(index: int) -> Any:
+            made = value[index]
+            return whole(made) if hasattr(made, COUNT_FIELD) else walk.value(made, name)
+
+        return Lazy(len(value), item)
 
     def _tuple(self, value: tuple[Any, ...], name: str) -> tuple[Any, ...]:
         if hasattr(value, "_fields"):
