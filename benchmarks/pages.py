@@ -223,7 +223,7 @@ def main() -> int:
         parser.error("name databases, or --compare-only")
     databases = {n: Path(p) for n, _, p in (d.partition("=") for d in arguments.databases)}
 
-    global clock  # noqa: PLW0603
+    global clock
     clock = time.process_time if arguments.busy else time.perf_counter
 
     def typical(times: list[float]) -> float:

@@ -73,12 +73,12 @@ class LoadedSession:
     def requests(self, connection: sqlite3.Connection) -> Sequence[RequestSummary]:
         """All requests by start time."""
         if self._requests is None:
+            # Nothing here refers to the session itself: that would be a circle.
             whole, contents = self._all(connection), self.contents(connection)
+            data, name = self.data, self.session_id
             self._requests = Lazy(
                 len(whole),
-                lambda i: summarise(
-                    self.data, self.session_id, i + 1, whole[i], contents.facts(i + 1)
-                ),
+                lambda i: summarise(data, name, i + 1, whole[i], contents.facts(i + 1)),
             )
         return self._requests
 
