@@ -1,35 +1,47 @@
 """Every kind of page is checked by axe-core: by all rules, and its colours in the dark, too."""
 
-from collections.abc import Sequence
+import shutil
+from collections.abc import Iterator, Sequence
 from urllib.request import urlopen
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
-from tests.browser.conftest import Served
+from tests.browser.conftest import SAMPLES, Served, clean_page, serving
 from tests.crawling import crawl, page_routes
+from tracer.service import ingest
 
-PER_ROUTE = 1
 COLOURS = ("color-contrast", "link-in-text-block")
 
 
 @pytest.fixture(scope="module")
-def paths(served: Served) -> list[str]:
-    """A page of each kind, with a selected request and every lane of it among them."""
+def samples(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The samples of every format, served."""
+    folder = tmp_path_factory.mktemp("samples")
+    for name in ("zcode", "context-trace"):
+        shutil.copytree(SAMPLES.parent / name, folder / "logs" / name)
+    ingest(folder / "x.db", [str(folder / "logs")])
+    with serving(folder, folder / "logs") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def paths(samples: Served) -> list[str]:
+    """A page of each kind, and some in states that others do not have."""
 
     def fetch(path: str) -> tuple[str, int, str, str]:
-        with urlopen(served.url + path) as answer:
+        with urlopen(samples.url + path) as answer:
             text = answer.read().decode("utf-8")
-            final = answer.url.removeprefix(served.url)
+            final = answer.url.removeprefix(samples.url)
             return final, answer.status, answer.headers["content-type"], text
 
-    walked = crawl(fetch, PER_ROUTE)
+    walked = crawl(fetch, per_route=3, starts=("/", "/?agent=orchard"))
     assert {page.route for page in walked} >= page_routes()
-    found = [page.path for page in walked if page.media_type.startswith("text/html")]
-    session = next(path for path in found if path.startswith("/sessions/") and "?" not in path)
-    request = next(path for path in found if path.startswith("/requests/"))
-    return [*found, f"{session}?x=time&on=markers&tools=all", f"{request}?raw=1", "/nowhere"]
+    html = [page for page in walked if page.media_type.startswith("text/html")]
+    one = {page.route: page.path for page in reversed(html) if page.route in page_routes()}
+    return [*one.values(), f"{one['session']}?x=time&on=markers&tools=all",
+            f"{one['request']}?raw=1", "/nowhere"]  # fmt: skip
 
 
 def findings(page: Page, path: str, rules: Sequence[str] = ()) -> list[str]:
@@ -48,17 +60,36 @@ def findings(page: Page, path: str, rules: Sequence[str] = ()) -> list[str]:
 
 @pytest.mark.parametrize(("theme", "rules"), [("light", ()), ("dark", COLOURS)])
 def test_no_page_has_a_finding(
-    browser: Browser, served: Served, paths: list[str], theme: str, rules: tuple[str, ...]
+    browser: Browser, samples: Served, paths: list[str], theme: str, rules: tuple[str, ...]
 ) -> None:
     context = browser.new_context(viewport={"width": 1500, "height": 960})
     try:
         page = context.new_page()
-        page.goto(f"{served.url}/help?theme={theme}")
+        page.goto(f"{samples.url}/help?theme={theme}")
         found = []
         for path in paths:
-            page.goto(served.url + path)
+            page.goto(samples.url + path)
             found += findings(page, path, rules)
         assert found == [], "\n".join(found[:20])
+    finally:
+        context.close()
+
+
+def test_no_page_writes_to_the_console_or_scrolls_sideways_in_a_narrow_window(
+    browser: Browser, samples: Served, paths: list[str]
+) -> None:
+    """No error, no violated policy; at 500 and at 390 pixels."""
+    context = browser.new_context(viewport={"width": 500, "height": 900})
+    try:
+        with clean_page(context) as page:
+            wide = []
+            for width in (500, 390):
+                page.set_viewport_size({"width": width, "height": 900})
+                for path in (path for path in paths if path != "/nowhere"):
+                    page.goto(samples.url + path)
+                    if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+                        wide.append((width, path))
+            assert wide == []
     finally:
         context.close()
 

@@ -106,7 +106,7 @@ def test_each_column_is_one_hit_with_exact_numbers() -> None:
     assert [hit.seq for hit in drawing.hits] == list(range(11, 21))
     assert [hit.key for hit in drawing.hits if hit.selected] == ["r12"]
     assert "input 125,440 = read 36,992 + fresh 88,448" in drawing.hits[0].words
-    assert len(drawing.hits) + drawing.spare_slots == 40
+    assert len(drawing.hits) + drawing.spare_slots == 20
 
 
 def test_many_columns_are_merged() -> None:
@@ -132,8 +132,8 @@ def test_lanes_show_what_went_wrong_and_what_changed() -> None:
     assert drawing.marks[5].x == 0 and "log happened" in drawing.marks[6].title
     spans = [(s.css, s.x, s.width) for s in drawing.spans]
     assert spans == [
-        ("model first", 0.0, 7.5), ("model switched", 7.5, 5.0),
-        ("turn odd", 0.0, 7.5), ("turn even", 7.5, 5.0),
+        ("model first", 0.0, 15.0), ("model switched", 15.0, 10.0),
+        ("turn odd", 0.0, 15.0), ("turn even", 15.0, 10.0),
     ]  # fmt: skip
 
 

@@ -18,7 +18,7 @@ BY_THEMSELVES = ("every", "revision", "board", "input", "change")
 def walked(tmp_path_factory: pytest.TempPathFactory) -> list[Visited]:
     """Three pages of each kind, of the samples, from the list of sessions on."""
     db = tmp_path_factory.mktemp("walked") / "x.db"
-    ingest(db, [str(SAMPLES)])
+    ingest(db, [str(SAMPLES.parent / name) for name in ("zcode", "context-trace")])
     browser = TestClient(create_app(Service(Path(db))), base_url="http://127.0.0.1:8321")
 
     def fetch(path: str) -> tuple[str, int, str, str]:
@@ -26,7 +26,7 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> list[Visited]:
         where = response.url.raw_path.decode()
         return where, response.status_code, response.headers["content-type"], response.text
 
-    return crawl(fetch, per_route=3)
+    return crawl(fetch, per_route=3, starts=("/", "/?agent=orchard"))
 
 
 def pages(walked: list[Visited]) -> list[Visited]:

@@ -15,7 +15,7 @@ from web.filters import clock, duration, num
 from web.layout.scale import bucket_size, percent
 
 UNIT = 10
-FEWEST_SLOTS = 40
+FEWEST_SLOTS = 20
 MOST_SLOTS = 400
 PLOT_PX = 860
 TIME_PLACES, TIME_MARGIN = 400.0, 3.0
