@@ -163,3 +163,22 @@ def test_the_sums_of_all_sessions_are_those_of_each(tmp_path: Path) -> None:
         assert (view.session_id, view.key) in {(v.session_id, v.key) for v in own}
     some = reader.check_overview("zcode/skills-budget", limit=1)
     assert len(some.findings) == 1 and some.total(MARKER) == 1
+
+
+def test_a_page_does_not_wait_for_a_long_session_that_was_never_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, _ = a_file(tmp_path)
+    database = tmp_path / "tracer.db"
+    service.ingest(database, [str(path)], count_tokens=False)
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("UPDATE sessions SET checked = ''")
+        connection.execute("DELETE FROM findings")
+        connection.execute("DELETE FROM session_rules")
+    (session,) = Service(database).sessions().sessions
+    short = Service(database).check(session.session_id, now=False)
+    assert len(short.findings) == 1 and short.outdated == 0
+    monkeypatch.setattr("tracer.service.checking.reader.CHECK_AT_ONCE", 3)
+    long = Service(database).check(session.session_id, now=False)
+    assert (long.findings, long.rules_run, long.outdated) == ((), (), 1)
+    assert len(Service(database).check(session.session_id).findings) == 1

@@ -259,6 +259,12 @@ def commit_checks(connection: sqlite3.Connection) -> None:
     connection.execute("COMMIT")
 
 
+def request_count(connection: sqlite3.Connection, row_id: int) -> int:
+    """How many requests a session has."""
+    row = connection.execute("SELECT count(*) FROM requests WHERE session_id = ?", (row_id,))
+    return int(row.fetchone()[0])
+
+
 def all_session_rows(connection: sqlite3.Connection) -> list[int]:
     """The row ids of all sessions, the one last active first."""
     rows = connection.execute("SELECT id FROM sessions ORDER BY last_at_ms DESC NULLS LAST, id")

@@ -22,6 +22,7 @@ from tracer.store.checks import (
     found_rows,
     newest_findings,
     reason_rows,
+    request_count,
     request_row_ids,
     session_facts,
     session_title,
@@ -31,6 +32,8 @@ from tracer.store.reading import request_session, session_row_id
 from tracer.store.verdicts import request_numbers
 
 KEPT_SESSIONS = 6
+CHECK_AT_ONCE = 200
+"""A session with more requests that was never checked is not checked while a page waits for it."""
 
 _decode = msgspec.json.Decoder(tuple[tuple[str, str], ...]).decode
 
@@ -113,7 +116,7 @@ class CheckReader:
     def _of_one(self, connection: sqlite3.Connection, row_id: int, *, now: bool) -> CheckReport:
         if not now and not is_checked(connection, row_id):
             stored = _Rows(found_rows(connection, row_id), asked_rows(connection, row_id))
-            if stored.asked:
+            if stored.asked or request_count(connection, row_id) > CHECK_AT_ONCE:
                 return replace(self._report(connection, [stored]), outdated=1)
         return self._report(connection, [self._of(connection, row_id)])
 
