@@ -40,7 +40,7 @@ def main() -> int:
     for family in sorted({trial.family for trial in healthy}):
         own = [trial for trial in healthy if trial.family == family]
         clean = sum(not trial.others for trial in own)
-        print(f"{family}: {len(own)} healthy runs, {clean} without any finding")
+        print(f"{family}: {len(own)} healthy runs, {clean} without an error or a warning")
     told = Counter(f.rule for trial in healthy for f in trial.findings if f.level is Level.INFO)
     for rule, count in sorted(told.items()):
         print(f"for information, true by nature: {rule} in {count} of them")
