@@ -246,6 +246,16 @@ def test_a_half_whose_other_half_is_gone_is_one_finding() -> None:
     assert breaks(first, done, second) == [("compaction-boundary", "q2", 0)]
 
 
+def test_what_ended_a_run_may_be_covered_before_the_next_one() -> None:
+    first = prompt(1, "r1", {8: [USER, LATER]})
+    done = line("compaction.completed", 1.5, covers=["u1", "u2", "a1"], summaryId="s1")
+    covering = summary("s1", "x", "u1", "u2", "a1")
+    second = prompt(2, "r2", {6: [covering], 8: [said("u3")]})
+    assert breaks(first, done, second) == []
+    same_run = prompt(2, "r1", {6: [covering], 8: [said("u3")]})
+    assert breaks(first, done, same_run) == [("compaction-boundary", "q2", 0)]
+
+
 def test_the_agents_own_figures_count_too() -> None:
     first = prompt(1, "r1", {8: [USER, LATER], 11: [ANSWER]})
     done = line("compaction.completed", 1.5, covers=["u1"], beforeTokens=90, afterTokens=95)

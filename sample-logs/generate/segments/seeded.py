@@ -147,8 +147,12 @@ class _Driver:
         """Cover what was shown: some of the history, and whole exchanges of the run."""
         agent = self._agent
         covers = [*_whole(agent.history, agent.shown, self._random.choice((0, 0, 3)))]
-        if agent.items_since_run() and self._chance(0.5):
-            covers += _whole(agent.timeline, agent.shown, self._random.choice((0, 2)))
+        if agent.items_since_run():
+            if self._chance(0.5):
+                covers += _whole(agent.timeline, agent.shown, self._random.choice((0, 2)))
+        else:
+            ended = [*agent.inputs, *agent.loaded, *agent.run_full, *agent.timeline]
+            covers = [*agent.history, *ended] if self._chance(0.4) else covers
         size = sum(estimate_tokens(message.sent()) for message in covers)
         text = f"{agent.words.summary} ({self._random.randrange(100)})"
         if size > estimate_tokens(text):

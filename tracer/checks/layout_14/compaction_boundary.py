@@ -1,4 +1,4 @@
-"""A summary never covers half an exchange, nor what no request has shown the model.
+"""A summary covers no half exchange, and nothing of its run that no request has shown.
 
 A call without its result, or a result without its call, cannot be sent. What the current run has
 just done and the model has not seen yet would be lost to it for good.
@@ -14,7 +14,7 @@ from tracer.checks.layout_14._summaries import NewSummary, new_summaries
 from tracer.model.findings import Level
 
 LEVEL = Level.ERROR
-TITLE = "A summary covers whole exchanges, and only what the model was shown"
+TITLE = "A summary covers whole exchanges, and of a run only what the model was shown"
 SOURCE = "formats/context-trace.md 4"
 
 REPORT = Reporter(__name__, LEVEL)
@@ -33,6 +33,9 @@ def check(session: CheckedSession) -> Iterator[Found]:
 
 
 def _unshown(summary: NewSummary) -> Iterator[Found]:
+    """What a run ends with is never shown while it lasts: it may be covered before the next one."""
+    if summary.step.opens_run:
+        return
     unshown = [c for c in summary.fresh if c not in summary.shown.by_id]
     if unshown:
         yield REPORT.found(

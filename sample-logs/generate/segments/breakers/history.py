@@ -275,13 +275,14 @@ def unshown_covered(trace: Trace, pick: Any) -> Broken | None:
 
 def long_summary(trace: Trace, pick: Any) -> Broken | None:
     """A summary is longer than all that it covers."""
-    able = _new_summaries(trace)
+    texts = {m.id: m.sent() for b in trace.built() for m in b.messages()}
+    able = [
+        found for found in _new_summaries(trace) if texts.keys() >= set(found[2].keys["covers"])
+    ]
     if not able:
         return None
     _, built, summary = pick(able)
-    covered = set(summary.keys["covers"])
-    texts = {m.id: m.sent() for b in trace.built() for m in b.messages() if m.id in covered}
-    text = " ".join(texts.values()) + " And so on, in every detail."
+    text = " ".join(texts[name] for name in summary.keys["covers"]) + " And so on, in every detail."
     for item in later(trace, built):
         rewrite(item, summary.id, lambda m: setattr(m, "content", text))
     return Broken(built.request, built.index_of(summary))
