@@ -5,9 +5,10 @@ along it, and only what differs is looked at.
 """
 
 import sqlite3
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -45,6 +46,11 @@ _encode = msgspec.json.Encoder().encode
 _GROUPS = ("tools", *(group.value for group in Group))
 _SKILLS = {9: "start", 11: "on the way", 7: "history"}
 _CAPABILITIES = "capabilities"
+TALK = frozenset({"user_input", "assistant", "tool_result", "answer"})
+"""The kinds of the conversation itself."""
+
+Noted: TypeAlias = tuple[int, MessageNote]
+"""A message and its note."""
 _SUMMARY = "summary"
 
 
@@ -69,8 +75,9 @@ class PromptPath:
         self.tokens: list[int] = [0]
         self.uncounted: list[int] = [0]
 
-    def go(self, tip: int) -> None:
-        """Make this the path to a node."""
+    def go(self, tip: int) -> int:
+        """Make this the path to a node; returns how many leading messages are those of the path
+        before, for certain."""
         fresh: list[int] = []
         node: int | None = tip
         while node is not None and node not in self._at:
@@ -83,8 +90,10 @@ class PromptPath:
         del self.chars[keep + 1 :], self.tokens[keep + 1 :], self.uncounted[keep + 1 :]
         while self.starts and self.starts[-1] >= keep:
             self.starts.pop()
+        kept = max(len(self.starts) - 1, 0)  # the last one may go on, or have gone on, otherwise
         for node in reversed(fresh):
             self._add(node)
+        return kept
 
     def _add(self, node_id: int) -> None:
         node = self._nodes[node_id]
@@ -102,10 +111,9 @@ class PromptPath:
 
     def span(self, first: int, messages: int) -> tuple[int, int]:
         """The nodes of some messages."""
-        ends = [*self.starts[first : first + messages + 1]]
-        if not ends:
-            return len(self._path), len(self._path)
-        return ends[0], ends[messages] if len(ends) > messages else len(self._path)
+        starts, end = self.starts, len(self._path)
+        begin = starts[first] if first < len(starts) else end
+        return begin, starts[first + messages] if first + messages < len(starts) else end
 
     def role(self, at: int) -> str:
         """The role of the message of a node of the path."""
@@ -117,6 +125,36 @@ class PromptPath:
         return self.starts[0] if self.starts else len(self._path)
 
 
+class NoteList:
+    """The notes of a prompt's messages: those that it shares with the prompt before are not looked
+    at again. `telling` are the messages whose kind is not that of plain talk."""
+
+    def __init__(self, stored: SessionLayouts) -> None:
+        self._stored = stored
+        self._ids: tuple[int, ...] = ()
+        self.notes: list[MessageNote] = []
+        self.kinds: list[str] = []
+        self.telling: list[int] = []
+
+    def go(self, note_ids: tuple[int, ...]) -> int:
+        """Make these the notes; returns how many leading ones are those of before."""
+        common = min(len(self._ids), len(note_ids))
+        if self._ids[:common] != note_ids[:common]:
+            pairs = zip(self._ids, note_ids, strict=False)
+            common = next(i for i, (old, new) in enumerate(pairs) if old != new)
+        self._ids = note_ids
+        del self.notes[common:], self.kinds[common:]
+        while self.telling and self.telling[-1] >= common:
+            self.telling.pop()
+        for message in range(common, len(note_ids)):
+            note = self._stored.notes[note_ids[message]]
+            self.notes.append(note)
+            self.kinds.append(note.kind)
+            if note.kind not in TALK:
+                self.telling.append(message)
+        return common
+
+
 class Segmenter:
     """Reads the layouts of a session's requests, which are given in order."""
 
@@ -124,9 +162,7 @@ class Segmenter:
         self._stored: SessionLayouts = session_layouts(connection, row_id)
         self._path = PromptPath(session_nodes(connection, row_id) if self._stored.layouts else ())
         self._told = ToldWorlds()
-        kinds = {i: note.kind for i, note in self._stored.notes.items()}
-        self._worlds = {i for i, kind in kinds.items() if kind == WORLD_STATE}
-        self._summaries = {i for i, kind in kinds.items() if kind == _SUMMARY}
+        self._list = NoteList(self._stored)
         self._views: dict[int, tuple[Known, StateView]] = {}
         self._before: dict[str, _Before] = {}
 
@@ -136,14 +172,13 @@ class Segmenter:
         if stored is None or row.node_id is None:
             return None
         self._path.go(row.node_id)
-        world = self._world(stored.note_ids)
-        notes = [self._stored.notes[i] for i in stored.note_ids]
+        self._list.go(stored.note_ids)
+        telling = [(message, self._list.notes[message]) for message in self._list.telling]
+        world = self._world(telling)
         before = self._before.get(row.lane)
         layout = stored.layout
         blocks = {s.n: self._blocks(s) for s in layout.segments}
-        segments = tuple(
-            self._segment(layout, s, notes, before, blocks[s.n]) for s in layout.segments
-        )
+        segments = tuple(self._segment(layout, s, before, blocks[s.n]) for s in layout.segments)
         self._before[row.lane] = _Before(seq, blocks, world)
         return RequestSegments(
             layout=layout.layout,
@@ -152,20 +187,17 @@ class Segmenter:
             groups=self._groups(layout, segments),
             tools=layout.tools,
             world=self._world_view(world, before),
-            capabilities=_capabilities(layout, notes, world),
-            skills=_skills(layout, notes),
-            summary=_summary(notes),
-            transaction=_transaction(notes),
+            capabilities=_capabilities(layout, telling, world),
+            skills=_skills(layout, telling),
+            summary=_summary(telling),
+            transaction=_transaction(telling),
             unresolved=layout.unresolved,
             extra_json=stored.extra_json,
         )
 
-    def _world(self, note_ids: tuple[int, ...]) -> World:
-        stored = self._stored.notes
-        covers = {c for i in note_ids if i in self._summaries for c in stored[i].covers}
-        return self._told.at(
-            [(m, stored[i]) for m, i in enumerate(note_ids) if i in self._worlds], covers
-        )
+    def _world(self, telling: Sequence[Noted]) -> World:
+        covers = {c for _, note in telling if note.kind == _SUMMARY for c in note.covers}
+        return self._told.at([t for t in telling if t[1].kind == WORLD_STATE], covers)
 
     def _blocks(self, segment: Segment) -> tuple[int, ...]:
         start, end = self._path.span(segment.first_message, segment.messages)
@@ -175,17 +207,14 @@ class Segmenter:
         self,
         layout: PromptLayout,
         segment: Segment,
-        notes: Sequence[MessageNote],
         before: _Before | None,
         blocks: tuple[int, ...],
     ) -> SegmentView:
         path = self._path
         start, end = path.span(segment.first_message, segment.messages)
         name, group = segment_name(layout.layout, segment.n)
-        own = notes[segment.first_message : segment.first_message + segment.messages]
-        kinds: dict[str, int] = {}
-        for note in own:
-            kinds[note.kind] = kinds.get(note.kind, 0) + 1
+        last = segment.first_message + segment.messages
+        kinds = Counter(self._list.kinds[segment.first_message : last])
         return SegmentView(
             segment.n,
             name,
@@ -276,13 +305,13 @@ def _values(state: Mapping[str, Any]) -> tuple[StateValue, ...]:
 
 
 def _capabilities(
-    layout: PromptLayout, notes: Sequence[MessageNote], world: World
+    layout: PromptLayout, telling: Sequence[Noted], world: World
 ) -> tuple[CapabilityView, ...]:
     tools: dict[str, int] = {}
     for tool in layout.tools:
         if tool.capability:
             tools[tool.capability] = tools.get(tool.capability, 0) + 1
-    guides = {n.capability for n in notes if n.kind == "capability_guide" and n.capability}
+    guides = {n.capability for _, n in telling if n.kind == "capability_guide" and n.capability}
     said = world.session.state.get(_CAPABILITIES) if world.session else None
     states = {
         name: value if isinstance(value, bool) else None
@@ -294,27 +323,25 @@ def _capabilities(
     )
 
 
-def _skills(layout: PromptLayout, notes: Sequence[MessageNote]) -> tuple[SkillView, ...]:
+def _skills(layout: PromptLayout, telling: Sequence[Noted]) -> tuple[SkillView, ...]:
     found = []
-    for segment in layout.segments:
-        where = _SKILLS.get(segment.n, f"segment {segment.n}")
-        for message in range(segment.first_message, segment.first_message + segment.messages):
-            if notes[message].kind == "skill_body":
-                found.append(SkillView(notes[message].skill, where, message))
+    for message, note in telling:
+        if note.kind == "skill_body":
+            n = next((s.n for s in reversed(layout.segments) if s.first_message <= message), 0)
+            found.append(SkillView(note.skill, _SKILLS.get(n, f"segment {n}"), message))
     return tuple(found)
 
 
-def _summary(notes: Sequence[MessageNote]) -> SummaryView | None:
-    for message in range(len(notes) - 1, -1, -1):
-        covers = notes[message].covers
-        if notes[message].kind == _SUMMARY:
-            ends = (covers[0], covers[-1]) if covers else ("", "")
-            return SummaryView(message, len(covers), *ends)
+def _summary(telling: Sequence[Noted]) -> SummaryView | None:
+    for message, note in reversed(telling):
+        if note.kind == _SUMMARY:
+            ends = (note.covers[0], note.covers[-1]) if note.covers else ("", "")
+            return SummaryView(message, len(note.covers), *ends)
     return None
 
 
-def _transaction(notes: Sequence[MessageNote]) -> tuple[StateValue, ...]:
-    own = [n for n in notes if n.kind == "transaction_snapshot" and n.state is not None]
+def _transaction(telling: Sequence[Noted]) -> tuple[StateValue, ...]:
+    own = [n for _, n in telling if n.kind == "transaction_snapshot" and n.state is not None]
     return _values(own[-1].state or {}) if own else ()
 
 
