@@ -38,6 +38,24 @@ def long_page(context: BrowserContext, long_served: Served) -> Iterator[Page]:
         yield made
 
 
+@pytest.fixture(scope="module")
+def growing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The long sample alone, served for tests that let it grow."""
+    folder = tmp_path_factory.mktemp("growing")
+    shutil.copytree(SAMPLES / "windowed-long", folder / "logs" / "windowed-long")
+    ingest(folder / "x.db", [str(folder / "logs")])
+    with serving(folder, folder / "logs") as running:
+        yield running
+
+
+@pytest.fixture
+def growing_page(context: BrowserContext, growing: Served) -> Iterator[Page]:
+    """The sessions list of the sample that grows."""
+    with clean_page(context) as made:
+        made.goto(growing.url)
+        yield made
+
+
 def selected(page: Page, number: int, total: int = 72) -> None:
     expect(page.locator("#panel .ph")).to_contain_text(f"Request {number:,} of {total:,}")
 
@@ -140,14 +158,17 @@ def test_walking_out_of_the_window_takes_it_along(long_page: Page) -> None:
     selected(long_page, 4001, REQUESTS)
 
 
-def test_a_new_column_comes_in_time_and_nothing_else_moves(page: Page, served: Served) -> None:
+def test_a_new_column_comes_in_time_and_nothing_else_moves(
+    growing_page: Page, growing: Served
+) -> None:
+    page = growing_page
     open_long_session(page)
     total = page.locator(".hits a").count()
     page.locator("#c20").click()
     selected(page, 20, total)
     page.locator("#panel").evaluate("e => e.scrollTop = 150")
     page.keyboard.press("l")
-    append_request(served)
+    append_request(growing)
     expect(page.locator(".hits a")).to_have_count(total + 1)
     selected(page, 20, total + 1)
     expect(page.locator("#lane-menu")).to_have_attribute("open", "")
@@ -155,13 +176,14 @@ def test_a_new_column_comes_in_time_and_nothing_else_moves(page: Page, served: S
     expect(page.locator("#c20")).to_have_attribute("aria-current", "true")
 
 
-def test_a_paused_page_stays_as_it_is_until_it_goes_on(page: Page, served: Served) -> None:
+def test_a_paused_page_stays_as_it_is_until_it_goes_on(growing_page: Page, growing: Served) -> None:
+    page = growing_page
     open_long_session(page)
     total = page.locator(".hits a").count()
     page.keyboard.press("Space")
     expect(page.locator("#live")).to_contain_text("paused")
     assert "paused=1" in page.url
-    append_request(served)
+    append_request(growing)
     page.wait_for_timeout(2_000)
     expect(page.locator(".hits a")).to_have_count(total)
     page.get_by_role("link", name="Go on following").click()
