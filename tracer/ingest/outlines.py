@@ -6,7 +6,7 @@ request shows what is missing, and can be completed when the missing file is rea
 """
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import NamedTuple, TypeAlias
 
@@ -37,8 +37,19 @@ class Outlined(NamedTuple):
     head_known: bool
 
 
-Known: TypeAlias = dict[tuple[str, str], KnownMessage]
-"""What a file's newest lines say of a message, by session and message id."""
+@dataclass(slots=True)
+class Known:
+    """What the newest lines of a file say of messages, by session and message id.
+
+    `items` are references as their bytes stand, with what they mean in `session`: most of a record
+    are references that the one before had, too. They hold until a message is defined anew.
+    """
+
+    messages: dict[tuple[str, str], KnownMessage] = field(default_factory=dict)
+    items: dict[RawItem, OutlinedItem] = field(default_factory=dict)
+    session: str = ""
+    generation: int = -1
+
 
 Store: TypeAlias = Callable[[Message, Place], tuple[tuple[int, ...], tuple[MarkerValue, ...]]]
 
@@ -64,7 +75,7 @@ class Outliner:
         outline = call.outline
         if outline is None:
             raise ValueError("the record has no outline")
-        self._fresh(known)
+        self._fresh(known, call.session_id)
         limit = len(outline.ids) if outline.prefix_messages is None else outline.prefix_messages
         leading = head_known = True
         items: list[OutlinedItem] = []
@@ -74,7 +85,7 @@ class Outliner:
             leading = leading and position < limit
             message_id = outline.ids[position]
             if position in outline.refs:
-                found = self._referred(call, message_id, raw, place, known)
+                found = known.items.get(raw) or self._referred(call, message_id, raw, place, known)
                 if found is None:
                     unresolved.append(message_id)
                     known_from = position + 1
@@ -93,12 +104,15 @@ class Outliner:
         facts = LayoutFacts(layout, notes, outline.extra_json)
         return Outlined(items, facts, known_from, head_known)
 
-    def _fresh(self, known: Known) -> None:
+    def _fresh(self, known: Known, session_id: str) -> None:
         if self._generation != self._writer.generation or len(self._items) > MAX_KNOWN:
             self._items.clear()
             self._generation = self._writer.generation
-        if len(known) > MAX_KNOWN:
-            known.clear()
+        if len(known.messages) > MAX_KNOWN:
+            known.messages.clear()
+        if (known.session, known.generation) != (session_id, self._generation):
+            known.items.clear()
+            known.session, known.generation = session_id, self._generation
 
     def _item(self, call: ModelCall, raw: RawItem, leading: bool, place: Place) -> OutlinedItem:
         key = sha256(raw).digest() + (b"leading" if leading else b"")
@@ -120,17 +134,20 @@ class Outliner:
     ) -> None:
         here = KnownMessage(item.blocks, item.note_id)
         key = call.session_id, message_id
-        if self._own(key, place, known) != here:
+        old = self._own(key, place, known)
+        if old != here:
             name = name_hash(*key)
             self._rows.define(name, place, call.started_at_ms or 0, here, carried=False)
-            known[key] = here
+            known.messages[key] = here
+            if old is not None:
+                known.items.clear()
 
     def _own(self, key: tuple[str, str], place: Place, known: Known) -> KnownMessage | None:
-        found = known.get(key)
+        found = known.messages.get(key)
         if found is None:
             found = self._rows.own_message(name_hash(*key), place)
             if found is not None:
-                known[key] = found
+                known.messages[key] = found
         return found
 
     def _referred(
@@ -144,9 +161,11 @@ class Outliner:
             if found is None:
                 return None
             self._rows.define(name, place, at_ms, found, carried=True)
-            known[key] = found
+            known.messages[key] = found
         self._load(found.blocks)
-        return OutlinedItem(found.blocks, _markers(call, raw, len(found.blocks)), found.note_id)
+        markers = _markers(call, raw, len(found.blocks))
+        item = known.items[raw] = OutlinedItem(found.blocks, markers, found.note_id)
+        return item
 
     def _load(self, block_ids: tuple[int, ...]) -> None:
         for block_id in block_ids:

@@ -77,7 +77,7 @@ class FileState:
     windows: Windows[Entry] = field(default_factory=Windows)
     seen: _Seen = field(default_factory=lambda: _Seen())
     chains: deque[_Chain] = field(default_factory=lambda: deque(maxlen=KEPT_LISTS))
-    known: Known = field(default_factory=dict)
+    known: Known = field(default_factory=Known)
     generation: int = -1
     read_up_to: tuple[int, int] = (0, 0)
     """The segment (its row id) and the offset that this is the state of."""
