@@ -4,7 +4,7 @@ A result has one glyph, one colour and one word, the same on every page.
 """
 
 from tracer.model.prompt import Tier
-from tracer.model.verdict import CauseFinding, Result, VerdictBrief
+from tracer.model.verdict import CERTAINTY_WORDS, CauseFinding, Certainty, Result, VerdictBrief
 from tracer.model.verdict_views import MissView
 from tracer.service import cause_names
 from web.filters import num, one_line
@@ -19,13 +19,7 @@ _RESULTS = {
     Result.NOT_REPORTED: "cache not reported",
 }
 
-_CERTAINTIES = {
-    "certain": "certain",
-    "high": "very likely",
-    "medium": "likely",
-    "elimination": "by elimination",
-    "unknown": "cause not established",
-}
+_CERTAINTIES = CERTAINTY_WORDS | {Certainty.UNKNOWN: "cause not established"}
 
 _FAULTS = {
     "client": "the client's side",
@@ -46,7 +40,8 @@ def result_words(result: Result) -> str:
 
 def certainty_words(certainty: str) -> str:
     """How sure a cause is, in words; empty for none."""
-    return _CERTAINTIES.get(certainty, one_line(certainty))
+    known = certainty in Certainty._value2member_map_
+    return _CERTAINTIES[Certainty(certainty)] if known else one_line(certainty)
 
 
 def fault_words(fault: str) -> str:

@@ -11,7 +11,14 @@ from tracer.cache.wording import capital
 from tracer.cli.diffview import marked
 from tracer.cli.output import emphasis, print_heading
 from tracer.cli.text import number, visible
-from tracer.model.verdict import CauseFinding, Certainty, Fault, Result, Verdict
+from tracer.model.verdict import (
+    CERTAINTY_WORDS,
+    FAULT_WORDS,
+    CauseFinding,
+    Certainty,
+    Result,
+    Verdict,
+)
 from tracer.model.verdict_views import FirstChange, VerdictView
 
 RESULTS = {
@@ -23,18 +30,9 @@ RESULTS = {
     Result.NO_USAGE: "No usage was reported, so there is nothing to judge",
     Result.NOT_REPORTED: "The cache read was not reported",
 }
-CERTAINTIES = {
-    Certainty.CERTAIN: "certain: the log shows it",
-    Certainty.HIGH: "very likely",
-    Certainty.MEDIUM: "likely",
-    Certainty.ELIMINATION: "by elimination: everything else that the log can show was ruled out",
-    Certainty.UNKNOWN: "not established",
-}
-_FAULTS = {
-    Fault.CLIENT: "on the client's side",
-    Fault.PROVIDER: "on the provider's side",
-    Fault.USER: "it comes with how the session was used",
-    Fault.NOBODY: "",
+_MEANING = {
+    Certainty.CERTAIN: ": the log shows it",
+    Certainty.ELIMINATION: ": everything else that the log can show was ruled out",
 }
 
 
@@ -108,12 +106,13 @@ def _print_where(verdict: Verdict, change: FirstChange | None) -> None:
 
 
 def _print_cause(cause: CauseFinding, heading: str) -> None:
-    side = _FAULTS[cause.fault]
+    side = FAULT_WORDS[cause.fault]
+    sure = CERTAINTY_WORDS[cause.certainty] + _MEANING.get(cause.certainty, "")
     name = cause_name(cause.code, cause.subtype)
     tokens = f"{cause.tokens:,} tokens, " if cause.tokens else ""
     print_heading(visible(f"{heading}: {name}"))
     click.echo(visible(f"  {cause.summary}"))
-    click.echo(f"  {tokens}{CERTAINTIES[cause.certainty]}{f', {side}' if side else ''}")
+    click.echo(f"  {tokens}{sure}{f', {side}' if side else ''}")
     for item in cause.evidence:
         if not item.startswith(CHECKED):  # listed below, once
             click.echo(visible(f"  - {item}"))

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from tracer.model.comparison import Line
-from tracer.model.verdict import CauseFinding, Certainty, Fault, Result, Verdict
+from tracer.model.verdict import CERTAINTY_WORDS, FAULT_WORDS, CauseFinding, Result, Verdict
 from tracer.model.verdict_views import FirstChange, VerdictView
 
 _RESULTS = {
@@ -19,19 +19,6 @@ _RESULTS = {
     Result.EXPECTED_REBUILD: "Expected rebuild, not a miss",
     Result.NO_USAGE: "No usage reported",
     Result.NOT_REPORTED: "Cache read not reported",
-}
-_CERTAINTIES = {
-    Certainty.CERTAIN: "certain",
-    Certainty.HIGH: "very likely",
-    Certainty.MEDIUM: "likely",
-    Certainty.ELIMINATION: "by elimination",
-    Certainty.UNKNOWN: "not established",
-}
-_FAULTS = {
-    Fault.CLIENT: "on the client's side",
-    Fault.PROVIDER: "on the provider's side",
-    Fault.USER: "as the user asked",
-    Fault.NOBODY: "",
 }
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&!])")
 _TICKS = re.compile(r"`+")
@@ -110,7 +97,7 @@ def _diff_line(line: Line) -> str:
 
 def _cause(cause: CauseFinding) -> Iterator[str]:
     name = " ".join(part for part in (cause.code, cause.subtype) if part)
-    sure, side = _CERTAINTIES[cause.certainty], _FAULTS[cause.fault]
+    sure, side = CERTAINTY_WORDS[cause.certainty], FAULT_WORDS[cause.fault]
     yield f"**Why: {code(name)}** ({sure}{f', {side}' if side else ''})"
     yield ""
     yield plain(cause.summary)
