@@ -166,7 +166,9 @@ def _states(segments: RequestSegments) -> tuple[StateTable, ...]:
                 StateRow(
                     " › ".join(value.path),
                     value.json,
-                    any((view.scope, value.path[:n]) in changed for n in range(1, 9)),
+                    any(
+                        (view.scope, value.path[: n + 1]) in changed for n in range(len(value.path))
+                    ),
                 )
                 for value in view.values
             ),

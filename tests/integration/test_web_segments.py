@@ -215,3 +215,26 @@ def test_sections_and_reminders_are_named_by_their_kinds(client: TestClient, db:
     assert "todo_reminder" in client.get(f"/sessions/{SESSION}").text
     text = page(client, db, 1)
     assert "no section recognised" not in text and "as the trace lays it out" in text
+
+
+def test_a_change_is_marked_however_deep_it_stands(tmp_path: Path) -> None:
+    def nested(value: int) -> dict[str, Any]:
+        state: dict[str, Any] = {"lamp": value}
+        for name in "jihgfedcba":
+            state = {name: state}
+        return state
+
+    change = OFF | {"patch": nested(2)}
+    path = write(
+        tmp_path / "t.jsonl",
+        line("session.started", 0, agent="Gardener"),
+        laid_out(1, "q1", {5: [WORLD | {"state": nested(1)}], 8: [said("m1")]}),
+        completed(2, "q1", usage=USAGE),
+        laid_out(3, "q2", {5: [ref("world")], 8: [ref("m1")], 11: [change]}),
+        completed(4, "q2", usage=USAGE),
+    )
+    ingest(tmp_path / "t.db", path)
+    with TestClient(create_app(Service(tmp_path / "t.db")), base_url="http://127.0.0.1") as client:
+        shown = page(client, tmp_path / "t.db", 2)
+    keys = "a › b › c › d › e › f › g › h › i › j › lamp"
+    assert f'<tr class="now"><th scope="row"><bdi>{keys}</bdi>' in shown
