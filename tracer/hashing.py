@@ -13,14 +13,11 @@ from typing import Any
 
 import msgspec
 
-from tracer.model.prompt import Block, Kind
+from tracer.model.prompt import JSON_KINDS, Block
 
 HASH_BYTES = 16
 ROOT_HASH = bytes(HASH_BYTES)
 
-_JSON_TEXT = frozenset(
-    {Kind.TOOL_SCHEMA, Kind.TOOL_CALL, Kind.IMAGE, Kind.VIDEO, Kind.FILE, Kind.RESOURCE_LINK}
-)
 _encode = msgspec.json.Encoder().encode
 _encode_sorted = msgspec.json.Encoder(order="deterministic").encode
 
@@ -53,7 +50,7 @@ def wire_hash(block: Block) -> bytes:
 def norm_hash(block: Block) -> bytes:
     """16 bytes over a block's meaning: JSON with sorted keys, string or array alike, without the
     message's own notes (which model wrote it)."""
-    text: Any = _canonical(block.text) if block.kind in _JSON_TEXT else block.text
+    text: Any = _canonical(block.text) if block.kind in JSON_KINDS else block.text
     extra = _canonical(block.extra_json) if block.extra_json else None
     return digest(
         _encode_sorted(

@@ -76,7 +76,8 @@ class Stand(NamedTuple):
 
 START = Stand()
 _STEERS = frozenset({"user_steer", "coordinator_steer", "subagent_reply_steer"})
-_STOPS = frozenset({Sort.SYSTEM, Sort.MCS, Sort.ASSISTANT, Sort.TOOL, Sort.REPLY, Sort.GAP})
+STOPS = frozenset({Sort.SYSTEM, Sort.MCS, Sort.ASSISTANT, Sort.TOOL, Sort.REPLY, Sort.GAP})
+"""Messages that notes do not move up past."""
 
 
 def step(stand: Stand, reading: MessageReading, index: int) -> Stand:
@@ -99,7 +100,7 @@ def step(stand: Stand, reading: MessageReading, index: int) -> Stand:
         )
     ):
         evidence = _stronger(evidence, Strength.OFF_LIKELY, stand.waiting.message_index)
-    if sort in _STOPS:
+    if sort in STOPS:
         return Stand(sort, True, True, evidence=evidence)
     return Stand(stand.stop, False, False, evidence=evidence)
 

@@ -64,5 +64,11 @@ class Reporter:
         return NotApplicable(self.rule, needs, request.key if request else "")
 
 
+def excerpt(text: str, chars: int = 80) -> str:
+    """The beginning of a text on one line, with an ellipsis where something was cut."""
+    line = " ".join(text.split())
+    return line if len(line) <= chars else f"{line[: chars - 1]}…"
+
+
 def _shown(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

@@ -2,12 +2,7 @@
 
 from tracer.compare.texts import first_difference
 from tracer.model.comparison import FieldChange
-from tracer.model.prompt import Block, Kind, PlacedBlock, Tier
-
-JSON_KINDS = frozenset(
-    {Kind.TOOL_SCHEMA, Kind.TOOL_CALL, Kind.IMAGE, Kind.VIDEO, Kind.FILE, Kind.RESOURCE_LINK}
-)
-"""Kinds whose text is JSON (model/prompt.py)."""
+from tracer.model.prompt import JSON_KINDS, Block, Kind, PlacedBlock, Tier
 
 MEDIA_KINDS = frozenset({Kind.IMAGE, Kind.VIDEO, Kind.FILE, Kind.RESOURCE_LINK})
 

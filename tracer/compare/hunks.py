@@ -8,13 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from tracer.compare.fields import JSON_KINDS
 from tracer.compare.lines import LineDiff, diff_lines
 from tracer.compare.texts import invisible_chars, pretty_json
 from tracer.compare.words import changed_words, ends_alike
 from tracer.masking import mask_lines
 from tracer.model.comparison import Change, Hunk, HunkPage, Line
-from tracer.model.prompt import Kind, Prompt
+from tracer.model.prompt import JSON_KINDS, Kind, Prompt
 
 CONTEXT_LINES = 3
 PAGE_HUNKS = 20

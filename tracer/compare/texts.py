@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 import msgspec
 
@@ -22,9 +23,9 @@ _CONTROLS = {"\r": "CARRIAGE RETURN", "\x1b": "ESCAPE", "\x00": "NULL", "\x0c": 
 MAX_INVISIBLE = 20
 
 
-def first_difference(a: str, b: str) -> int:
-    """The offset of the first code point that differs; the shorter length if there is none.
-    Compares slices by bisection: the cost is that of copying the texts once."""
+def first_difference(a: Sequence[object], b: Sequence[object]) -> int:
+    """The offset of the first item that differs, a code point of a text; the shorter length if
+    there is none. Compares slices by bisection: the cost is that of copying them once."""
     low, high = 0, min(len(a), len(b))
     if a[:high] == b[:high]:
         return high

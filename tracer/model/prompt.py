@@ -29,6 +29,12 @@ class Kind(StrEnum):
     GAP = "gap"
 
 
+JSON_KINDS = frozenset(
+    {Kind.TOOL_SCHEMA, Kind.TOOL_CALL, Kind.IMAGE, Kind.VIDEO, Kind.FILE, Kind.RESOURCE_LINK}
+)
+"""Kinds whose text is JSON."""
+
+
 class Part(StrEnum):
     """The category a block is drawn in; order is the order of the stack."""
 

@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from tracer.checks import base
 from tracer.checks.base import Found, Reporter
 from tracer.checks.case import CheckedMessage, CheckedRequest, CheckedSession
+from tracer.compare.texts import first_difference
 from tracer.model.prompt import Kind
 from tracer.model.segments import Segment
 
@@ -124,7 +126,7 @@ def _steps(session: CheckedSession) -> Iterator[Step]:
             continue
         if request.request_id:
             seen.add(request.request_id)
-        shared = shared_length(before.messages, request.messages) if before else 0
+        shared = first_difference(before.messages, request.messages) if before else 0
         step = Step(request, before, shared, request.turn_id not in runs)
         runs.add(request.turn_id)
         yield step
@@ -151,21 +153,6 @@ def laid_out(session: CheckedSession) -> list[CheckedRequest]:
 
 def _readable(request: CheckedRequest) -> bool:
     return request.whole and not request.layout.unresolved
-
-
-def shared_length(a: Sequence[CheckedMessage], b: Sequence[CheckedMessage]) -> int:
-    """How many leading messages two lists share. Lists of the same objects compare quickly, so the
-    place is found by halving."""
-    low, high = 0, min(len(a), len(b))
-    if a[:high] == b[:high]:
-        return high
-    while low < high:
-        middle = (low + high + 1) // 2
-        if a[low:middle] == b[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def behind(ranges: Sequence[range], count: int) -> list[int]:
@@ -214,8 +201,7 @@ def text_of(message: CheckedMessage) -> str:
 
 def excerpt(message: CheckedMessage, chars: int = 80) -> str:
     """The beginning of what a message says, on one line."""
-    text = " ".join(text_of(message).split())
-    return text if len(text) <= chars else f"{text[: chars - 1]}…"
+    return base.excerpt(text_of(message), chars)
 
 
 def calls_of(message: CheckedMessage) -> list[str]:

@@ -7,6 +7,7 @@ from tracer.checks.case import CheckedMessage, CheckedSession
 from tracer.checks.layout_14._events import COMPACTED, EventsBefore
 from tracer.checks.layout_14._shown import Shown
 from tracer.checks.layout_14._steps import SUMMARY, Step, walk
+from tracer.model.json_values import whole_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +52,8 @@ def new_summaries(session: CheckedSession) -> Iterator[NewSummary]:
                 fresh,
                 step.before is None,
                 shown,
-                _tokens(told.get("beforeTokens")),
-                _tokens(told.get("afterTokens")),
+                whole_of(told.get("beforeTokens")),
+                whole_of(told.get("afterTokens")),
             )
             known.update(covers)
         shown.add(step)
@@ -60,7 +61,3 @@ def new_summaries(session: CheckedSession) -> Iterator[NewSummary]:
 
 def _ids(value: object) -> tuple[str, ...]:
     return tuple(v for v in value if isinstance(v, str)) if isinstance(value, list) else ()
-
-
-def _tokens(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None

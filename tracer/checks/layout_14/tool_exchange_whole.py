@@ -18,10 +18,10 @@ from tracer.checks.layout_14._steps import (
     calls_of,
     excerpt,
     named,
-    shared_length,
     undecided,
     walk,
 )
+from tracer.compare.texts import first_difference
 from tracer.model.findings import Level
 
 LEVEL = Level.ERROR
@@ -58,7 +58,7 @@ class _Reader:
     def at(self, step: Step) -> Iterator[Found]:
         ids = self._covered.at(step)
         ranges, messages = step.ranges(*HISTORY), step.of(*HISTORY)
-        start = _begin(messages, shared_length(self._before, messages))
+        start = _begin(messages, first_difference(self._before, messages))
         self._before = messages
         opened: _Open | None = None
         for index in behind(ranges, start):

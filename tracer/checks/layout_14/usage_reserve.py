@@ -12,6 +12,7 @@ from tracer.checks.case import CheckedSession
 from tracer.checks.layout_14._events import SNAPSHOT, fields_of
 from tracer.checks.layout_14._steps import undecided, walk
 from tracer.model.findings import Level
+from tracer.model.json_values import whole_of
 
 LEVEL = Level.WARNING
 TITLE = "Estimated input and output reserve fit the context window"
@@ -32,7 +33,8 @@ def check(session: CheckedSession) -> Iterator[Found]:
             fields = {**fields, **dict(request.usage.counts)}
         total = request.usage.total_tokens if request.usage else None
         total = total if total is not None else _total(fields)
-        window, reserve = _number(fields, "contextWindow"), _number(fields, "outputReserve")
+        window = whole_of(fields.get("contextWindow"))
+        reserve = whole_of(fields.get("outputReserve"))
         if total is None or window is None or reserve is None:
             yield REPORT.needs(NEEDS, request)
         elif total + reserve > window:
@@ -48,17 +50,12 @@ def check(session: CheckedSession) -> Iterator[Found]:
             )
 
 
-def _number(fields: Mapping[str, Any], name: str) -> int | None:
-    value = fields.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
 def _total(fields: Mapping[str, Any]) -> int | None:
     """The total that the snapshot tells, else the sum of its categories where each is known."""
-    total = _number(fields, "totalTokens")
+    total = whole_of(fields.get("totalTokens"))
     categories = fields.get("categories")
     if total is not None or not isinstance(categories, list) or not categories:
         return total
-    parts = [_number(c, "tokens") if isinstance(c, dict) else None for c in categories]
+    parts = [whole_of(c.get("tokens")) if isinstance(c, dict) else None for c in categories]
     known = [p for p in parts if p is not None]
     return sum(known) if len(known) == len(parts) else None

@@ -4,6 +4,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from tracer.anatomy.mcs import STOPS
 from tracer.anatomy.messages import Sort
 from tracer.anatomy.prompt import PlacedReminder, PlacedSection
 from tracer.anatomy.reminder_sources import INCOMING_SOURCE
@@ -20,7 +21,6 @@ LOG = "the structured log of the session: the files that were read hold none"
 ORIGIN = "the origin of user messages: a coordinator's input looks like a person's"
 MCS_STATE = "a note that tells whether mid-conversation system text is on"
 _PREFIX_NOTES = frozenset({"context_prefix", "skills_listing"})
-_STOPS = frozenset({Sort.SYSTEM, Sort.MCS, Sort.ASSISTANT, Sort.TOOL, Sort.REPLY, Sort.GAP})
 
 
 class Note(NamedTuple):
@@ -116,7 +116,7 @@ def is_tag_like(message: CheckedMessage) -> bool:
 
 def is_stop(message: CheckedMessage, own: list[PlacedReminder]) -> bool:
     """Whether notes do not move up past a message (P2); `own` are its reminders."""
-    return message.sort in _STOPS or any(r.source == INCOMING_SOURCE for r in own)
+    return message.sort in STOPS or any(r.source == INCOMING_SOURCE for r in own)
 
 
 class EventTimes:
@@ -133,24 +133,6 @@ class EventTimes:
         first = 0 if low is None else bisect_left(self._at_ms, low)
         last = len(self._at_ms) if high is None else bisect_right(self._at_ms, high)
         return first < last
-
-
-def excerpt(text: str, limit: int = 80) -> str:
-    """The beginning of a text, on one line."""
-    line = " ".join(text[: limit * 2].split())
-    return line if len(line) <= limit else f"{line[: limit - 1]}…"
-
-
-def common_chars(a: str, b: str) -> int:
-    """How many characters two texts begin with in common."""
-    low, high = 0, min(len(a), len(b))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if a[low:middle] == b[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def around(text: str, at: int) -> str:

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator
 
 from tracer.anatomy.reminders import Via
-from tracer.checks.base import Found, Reporter
+from tracer.checks.base import Found, Reporter, excerpt
 from tracer.checks.case import CheckedSession
-from tracer.checks.zcode._requests import excerpt, notes, undecided, with_messages
+from tracer.checks.zcode._requests import notes, undecided, with_messages
 from tracer.model.findings import Level
 
 LEVEL = Level.ERROR

@@ -15,11 +15,11 @@ from tracer.checks.zcode._requests import (
     LOG,
     EventTimes,
     around,
-    common_chars,
     conversation,
     section_text,
     undecided,
 )
+from tracer.compare.texts import first_difference
 from tracer.model.findings import Level
 
 LEVEL = Level.WARNING
@@ -59,7 +59,7 @@ def _found(
     request: CheckedRequest, section: PlacedSection, was: PlacedSection, earlier: CheckedRequest
 ) -> Found:
     before, now = section_text(earlier, was), section_text(request, section)
-    at = common_chars(before, now)
+    at = first_difference(before, now)
     return REPORT.found(
         request,
         f"{_WHAT[section.source]} changed in message {section.message_index} while the program "

@@ -6,9 +6,9 @@ request and in all that follow.
 
 from collections.abc import Iterator
 
-from tracer.checks.base import Found, Reporter
+from tracer.checks.base import Found, Reporter, excerpt
 from tracer.checks.case import CheckedSession
-from tracer.checks.zcode._requests import excerpt, notes, undecided, with_messages
+from tracer.checks.zcode._requests import notes, undecided, with_messages
 from tracer.model.findings import Level
 from tracer.tokens import utf16_length
 

@@ -11,9 +11,9 @@ from tracer.anatomy.fences import Fences
 from tracer.anatomy.messages import Sort
 from tracer.anatomy.reminder_sources import REMINDER_SOURCES, match_opening
 from tracer.anatomy.reminders import paragraph_starts
-from tracer.checks.base import Found, Reporter
+from tracer.checks.base import Found, Reporter, excerpt
 from tracer.checks.case import CheckedSession
-from tracer.checks.zcode._requests import excerpt, proven, text_of, undecided, with_messages
+from tracer.checks.zcode._requests import proven, text_of, undecided, with_messages
 from tracer.model.findings import Level
 
 LEVEL = Level.ERROR

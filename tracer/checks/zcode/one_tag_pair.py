@@ -8,10 +8,9 @@ from collections.abc import Iterator
 
 from tracer.anatomy.messages import Sort
 from tracer.anatomy.reminders import CLOSE_TAG, OPEN_TAG
-from tracer.checks.base import Found, Reporter
+from tracer.checks.base import Found, Reporter, excerpt
 from tracer.checks.case import CheckedSession
 from tracer.checks.zcode._requests import (
-    excerpt,
     is_tag_like,
     proven,
     text_of,

@@ -9,14 +9,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tracer.anatomy.messages import Sort
-from tracer.checks.base import Found, Reporter
+from tracer.checks.base import Found, Reporter, excerpt
 from tracer.checks.case import CheckedRequest, CheckedSession
 from tracer.checks.zcode._requests import (
     EventTimes,
     Note,
     before,
     conversation,
-    excerpt,
     is_tag_like,
     notes,
     undecided,

@@ -6,9 +6,9 @@ One skill with a long description would take the room of all others in the listi
 
 from collections.abc import Iterator
 
-from tracer.checks.base import Found, Reporter
+from tracer.checks.base import Found, Reporter, excerpt
 from tracer.checks.case import CheckedSession
-from tracer.checks.zcode._requests import conversation, excerpt, undecided
+from tracer.checks.zcode._requests import conversation, undecided
 from tracer.checks.zcode._skills import listings
 from tracer.model.findings import Level
 from tracer.tokens import utf16_length

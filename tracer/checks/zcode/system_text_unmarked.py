@@ -7,9 +7,9 @@ marker there would store a prefix that the next request does not have.
 from collections.abc import Iterator
 
 from tracer.anatomy.messages import Sort
-from tracer.checks.base import Found, Reporter
+from tracer.checks.base import Found, Reporter, excerpt
 from tracer.checks.case import CheckedSession
-from tracer.checks.zcode._requests import excerpt, text_of, undecided, with_messages
+from tracer.checks.zcode._requests import text_of, undecided, with_messages
 from tracer.model.findings import Level
 
 LEVEL = Level.ERROR

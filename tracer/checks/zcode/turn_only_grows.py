@@ -17,12 +17,12 @@ from tracer.checks.zcode._requests import (
     around,
     before,
     called,
-    common_chars,
     conversation,
     notes,
     text_of,
     undecided,
 )
+from tracer.compare.texts import first_difference
 from tracer.model.findings import Level
 
 LEVEL = Level.ERROR
@@ -103,7 +103,7 @@ def _found(earlier: CheckedRequest, request: CheckedRequest) -> Found:
         )
     now = request.messages[at]
     a, b = text_of(was), text_of(now)
-    same = common_chars(a, b)
+    same = first_difference(a, b)
     return REPORT.found(
         request,
         f"Message {at}, {called(now)}, is not what request {earlier.seq} of the turn had there.",

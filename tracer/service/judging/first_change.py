@@ -3,8 +3,7 @@
 import sqlite3
 
 from tracer.compare import diff_texts, hunk_page
-from tracer.compare.fields import JSON_KINDS
-from tracer.model.prompt import Kind, Tier
+from tracer.model.prompt import JSON_KINDS, Kind, Tier
 from tracer.model.verdict_views import FirstChange
 from tracer.service.comparing import first_lines
 from tracer.store.judging import BlockInfo, PathRow, block_infos, path_rows
