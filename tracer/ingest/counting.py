@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from tracer.store.connect import begin_writing, open_reader
+from tracer.store.connect import begin_writing, commit_news, open_reader
 from tracer.store.tokens import CountRow, store_counts, uncounted_blocks, uncounted_total
 from tracer.tokens import DEFAULT_ENCODING, BatchTokenCounter
 from tracer.tokens_bpe import BpeCounter
@@ -138,8 +138,7 @@ class CountingProcess:
 def _store(connection: sqlite3.Connection, counts: list[CountRow]) -> None:
     begin_writing(connection)
     store_counts(connection, DEFAULT_ENCODING, counts)
-    connection.execute("UPDATE counters SET value = value + 1 WHERE name = 'revision'")
-    connection.execute("COMMIT")
+    commit_news(connection)
 
 
 def _work(db_path: str, pipe: Connection) -> None:

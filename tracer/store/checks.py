@@ -253,12 +253,6 @@ def request_row_ids(connection: sqlite3.Connection, row_id: int) -> dict[str, in
     return dict(rows.fetchall())
 
 
-def commit_checks(connection: sqlite3.Connection) -> None:
-    """End the caller's transaction; pages that wait for news see that there is some."""
-    connection.execute("UPDATE counters SET value = value + 1 WHERE name = 'revision'")
-    connection.execute("COMMIT")
-
-
 def request_count(connection: sqlite3.Connection, row_id: int) -> int:
     """How many requests a session has."""
     row = connection.execute("SELECT count(*) FROM requests WHERE session_id = ?", (row_id,))

@@ -72,6 +72,12 @@ def begin_writing(connection: sqlite3.Connection) -> None:
         connection.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
 
 
+def commit_news(connection: sqlite3.Connection) -> None:
+    """End the caller's transaction; pages that wait for news see that there is some."""
+    connection.execute("UPDATE counters SET value = value + 1 WHERE name = 'revision'")
+    connection.execute("COMMIT")
+
+
 def open_reader(path: Path) -> sqlite3.Connection:
     """A read-only connection. Raises StoreError, NewerStoreError."""
     if not path.exists():

@@ -58,6 +58,12 @@ class SessionEvent(NamedTuple):
     message: str
 
 
+def session_name(connection: sqlite3.Connection, row_id: int) -> str:
+    """The id that the log gives a session."""
+    row = connection.execute("SELECT session_id FROM sessions WHERE id = ?", (row_id,)).fetchone()
+    return str(row[0])
+
+
 def call_rows(connection: sqlite3.Connection, row_id: int) -> dict[int, CallRow]:
     """Those columns of a session's requests, by request row id."""
     rows = connection.execute(

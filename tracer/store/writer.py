@@ -13,7 +13,7 @@ from typing import NamedTuple
 from tracer.anatomy.parts import part_of
 from tracer.hashing import ROOT_HASH, digest, node_hash, norm_hash, wire_hash
 from tracer.model.prompt import Block, Tier
-from tracer.store.connect import begin_writing
+from tracer.store.connect import begin_writing, commit_news
 from tracer.store.readings import ReadingRows
 from tracer.tokens import estimate_tokens, utf16_length
 
@@ -90,8 +90,7 @@ class Writer:
     def commit(self) -> None:
         """Store the batch as a whole."""
         self.flush()
-        self.connection.execute("UPDATE counters SET value = value + 1 WHERE name = 'revision'")
-        self.connection.execute("COMMIT")
+        commit_news(self.connection)
         if len(self._blocks) + len(self._nodes) > MAX_CACHED:
             self.forget()
 

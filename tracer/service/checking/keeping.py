@@ -19,13 +19,12 @@ from tracer.store.checks import (
     FindingRow,
     RuleRow,
     checked_by,
-    commit_checks,
     request_row_ids,
     save_checks,
     set_checked,
     unchecked_sessions,
 )
-from tracer.store.connect import begin_writing
+from tracer.store.connect import begin_writing, commit_news
 
 FOLLOW_SECONDS = 5.0
 """While files are followed, sessions are checked again this often at most."""
@@ -81,7 +80,7 @@ def _give_up(connection: sqlite3.Connection, row_id: int) -> None:
         connection.execute("ROLLBACK")
     begin_writing(connection)
     set_checked(connection, row_id, rules_version())
-    commit_checks(connection)
+    commit_news(connection)
 
 
 def _check_and_keep(connection: sqlite3.Connection, row_id: int) -> None:
@@ -102,7 +101,7 @@ def _check_and_keep(connection: sqlite3.Connection, row_id: int) -> None:
                 for place, u in enumerate(checked.undecided, 1)
             ),
         ])  # fmt: skip
-    commit_checks(connection)
+    commit_news(connection)
 
 
 def _finding_rows(row_id: int, checked: Checked, ids: dict[str, int]) -> list[FindingRow]:

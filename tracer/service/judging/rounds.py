@@ -8,6 +8,7 @@ from dataclasses import replace
 from tracer.model.views import IngestResult, Progress
 from tracer.service.checking.keeping import check_all
 from tracer.service.judging.storing import judge_all
+from tracer.store.judging import session_name
 
 PROMPTLESS_SECONDS = 1.0
 
@@ -42,8 +43,8 @@ def judged(
             )  # fmt: skip
 
     def failed(row_id: int, error: Exception) -> None:
-        row = connection.execute("SELECT session_id FROM sessions WHERE id = ?", (row_id,))
-        problems.append(f"{row.fetchone()[0]}: {type(error).__name__}: {error}")
+        name = session_name(connection, row_id)
+        problems.append(f"{name}: {type(error).__name__}: {error}")
 
     seconds = None
     if not promptless:

@@ -15,7 +15,7 @@ from tracer.model.prompt import Tier
 from tracer.model.verdict import Result, Verdict
 from tracer.service.judging.facts import Call, SessionCalls, load_calls
 from tracer.service.judging.judge import Judge, Known, Outcome
-from tracer.store.connect import begin_writing
+from tracer.store.connect import begin_writing, commit_news
 from tracer.store.tokens import uncounted_total
 from tracer.store.verdicts import (
     SumsRow,
@@ -99,7 +99,7 @@ def _give_up(connection: sqlite3.Connection, row_id: int, version: int) -> None:
         connection.execute("ROLLBACK")
     begin_writing(connection)
     set_judged(connection, row_id, version)
-    _commit(connection)
+    commit_news(connection)
 
 
 def _judge_session(connection: sqlite3.Connection, row_id: int, version: int) -> Iterator[int]:
@@ -128,7 +128,7 @@ def _judge_session(connection: sqlite3.Connection, row_id: int, version: int) ->
     save_verdicts(connection, batch)
     save_sums(connection, _sums(row_id, calls, rows))
     set_judged(connection, row_id, version, mark)
-    _commit(connection)
+    commit_news(connection)
     yield len(batch)
 
 
@@ -231,12 +231,7 @@ def _sums(row_id: int, calls: SessionCalls, rows: Mapping[int, VerdictRow]) -> S
 def _store(connection: sqlite3.Connection, rows: list[VerdictRow]) -> None:
     begin_writing(connection)
     save_verdicts(connection, rows)
-    _commit(connection)
-
-
-def _commit(connection: sqlite3.Connection) -> None:
-    connection.execute("UPDATE counters SET value = value + 1 WHERE name = 'revision'")
-    connection.execute("COMMIT")
+    commit_news(connection)
 
 
 __all__ = [
