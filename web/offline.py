@@ -77,13 +77,13 @@ class _Piece(HTMLParser):
     def _attributes(self, tag: str, attrs: list[tuple[str, str | None]]) -> str:
         kept = []
         for name, value in attrs:
-            shown = self._attribute(tag, name, value)
+            shown = self._attribute(name, value)
             if shown is not None:
                 kept.append(f" {name}" if shown == "" and value is None else
                             f' {name}="{escape(shown)}"')  # fmt: skip
         return "".join(kept)
 
-    def _attribute(self, tag: str, name: str, value: str | None) -> str | None:
+    def _attribute(self, name: str, value: str | None) -> str | None:
         if name.startswith(("hx-", "on")) or name in ("style", "src", "srcset", "action"):
             return None
         if value is None:

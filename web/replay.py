@@ -8,7 +8,6 @@ from tracer.errors import NotFoundError
 from tracer.model.compare_views import ComparisonView
 from tracer.model.prompt import Kind
 from tracer.model.story import SessionStory, ToolCallView, TurnView, UsageRowView
-from tracer.model.verdict import Result
 from tracer.model.views import BlockView, RequestDetail, RequestSummary
 from tracer.service import Service
 from web.blocks import PAGE_BLOCKS, MapLink, load_detail, whole_map
@@ -232,7 +231,7 @@ def _next_below(starts: dict[int, RequestSummary], turn: int) -> int:
 
 def _missed(request: RequestSummary) -> bool:
     verdict = request.verdict
-    return verdict is not None and verdict.result in (Result.MISS, Result.PARTIAL)
+    return verdict is not None and verdict.is_miss
 
 
 def _changes(service: Service, baseline: str, key: str) -> Changes:

@@ -37,8 +37,8 @@ def choose_baseline(call: CallFacts, earlier: Iterable[Earlier]) -> Baseline | N
         for e in earlier
         if e.facts.order < call.order and answered(e.facts) and e.facts.key != call.key
     ]
-    own = [e for e in known if e.facts.lane == call.lane and _same_cache(call, e.facts)]
-    others = [e for e in known if e.facts.lane != call.lane and _same_cache(call, e.facts)]
+    own = [e for e in known if e.facts.lane == call.lane and same_cache(call, e.facts)]
+    others = [e for e in known if e.facts.lane != call.lane and same_cache(call, e.facts)]
     best = _nearest(own)
     elsewhere = _best(others)
     shared = (best.common_tokens or 0) if best else 0
@@ -68,7 +68,8 @@ def _nearest(own: list[Earlier]) -> Earlier | None:
     return best if more > noise_tokens(best.common_tokens or 0, 1) else last
 
 
-def _same_cache(call: CallFacts, other: CallFacts) -> bool:
+def same_cache(call: CallFacts, other: CallFacts) -> bool:
+    """Whether two calls asked the same model at the same endpoint: caches are apart otherwise."""
     return not model_changed(call, other) and not endpoint_changed(call, other)
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from tracer.cache.wording import tokens
+from tracer.model.json_values import whole_of
 from tracer.model.verdict import Result, Verdict
 
 
@@ -86,7 +87,10 @@ def _anthropic(found: Mapping[str, object]) -> Diagnostic | None:
         return Diagnostic("Anthropic", "pending", ())
     kind = str(reason.get("type", ""))
     return Diagnostic(
-        "Anthropic", kind, _ANTHROPIC.get(kind, ()), _count(reason, "cache_missed_input_tokens")
+        "Anthropic",
+        kind,
+        _ANTHROPIC.get(kind, ()),
+        whole_of(reason.get("cache_missed_input_tokens")),
     )
 
 
@@ -100,7 +104,7 @@ def _openai(found: Mapping[str, object]) -> Diagnostic | None:
     if isinstance(miss, Mapping):
         reason = str(miss.get("reason", ""))
         return Diagnostic(
-            "OpenAI", reason, _OPENAI.get(reason, ()), _count(miss, "cache_missed_tokens")
+            "OpenAI", reason, _OPENAI.get(reason, ()), whole_of(miss.get("cache_missed_tokens"))
         )
     for word in ("cache_hit", "comparison_response_not_found", "unavailable"):
         if kind == word or word in holder:
@@ -118,11 +122,6 @@ def _claude_code(found: Mapping[str, object]) -> Diagnostic | None:
     names = [str(name) for name in listed] if isinstance(listed, list) else []
     codes = tuple(code for name in names for code in _CLAUDE_CODE.get(name, ()))
     return Diagnostic("Claude Code", ", ".join(names) or "unknown", codes)
-
-
-def _count(found: Mapping[str, object], name: str) -> int | None:
-    value = found.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def compare(diagnostic: Diagnostic, verdict: Verdict) -> Compared:

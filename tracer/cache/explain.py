@@ -196,7 +196,7 @@ def _one_line(case: Case, ranked: Ranked, result: Result) -> str:
     if expected is None:
         return ""
     if result is Result.HIT:
-        return _hit_line(case, ranked)
+        return _hit_line(case)
     primary = ranked.causes[0] if ranked.causes else None
     why = primary.summary if primary else "Not established."
     if result is Result.EXPECTED_REBUILD:
@@ -213,7 +213,7 @@ def _one_line(case: Case, ranked: Ranked, result: Result) -> str:
     return f"{why} {tokens(expected.lost)} that were cached before were billed again.{second}"
 
 
-def _hit_line(case: Case, ranked: Ranked) -> str:
+def _hit_line(case: Case) -> str:
     expected = case.expected
     if expected is None:
         return ""

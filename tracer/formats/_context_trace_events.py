@@ -8,7 +8,6 @@ from tracer.model.events import CallError, ContextUsage, LogEvent, Status, Usage
 from tracer.model.usage import Convention, ReportedUsage
 
 MODULE = "context trace"
-SESSION_STARTED = "session.started"
 COMPLETED = "request.completed"
 USAGE = "context_usage_snapshot"
 _ENVELOPE = frozenset(

@@ -45,7 +45,6 @@ from tracer.model.prompt import Block, Kind, Tier
 from tracer.model.source import SkipKind, Skipped
 
 _PARSERS = PromptParsers(message=parse_message, tools=parse_tools, system=parse_system)
-_RAW = msgspec.Raw
 _EMPTY = msgspec.Raw(b"")
 _SECRET_HEADER = re.compile(
     "authorization|api-?key|token|secret|cookie|x-off-peak-ticket-id", re.IGNORECASE

@@ -29,6 +29,17 @@ class State(StrEnum):
     BOTH = "both"
 
 
+STATE_WORDS = {
+    State.SAME: "the same",
+    State.MIXED: "partly the same",
+    State.CHANGED: "other text",
+    State.ONLY_A: "only in A",
+    State.ONLY_B: "only in B",
+    State.BOTH: "in both",
+}
+"""A state in words."""
+
+
 @dataclass(frozen=True, slots=True)
 class Version:
     """One text that a section or tool had in a session: in how many requests, first in which, at

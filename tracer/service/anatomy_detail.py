@@ -24,6 +24,7 @@ from tracer.model.anatomy_views import (
     UnverifiedTagView,
     UsageCategoryView,
 )
+from tracer.model.json_values import text_of, whole_of
 from tracer.model.prompt import Prompt
 from tracer.model.views import RequestSummary
 from tracer.service.joined import ContextReport
@@ -213,21 +214,13 @@ def _logged(row: UsageRow | None) -> tuple[ContributorView, ...]:
     items: Sequence[Any] = found if isinstance(found, list) else ()
     return tuple(
         ContributorView(
-            _text(item.get("kind")),
-            _text(item.get("label")),
-            _text(item.get("source")),
-            _number(item.get("chars")),
-            _number(item.get("tokens")),
-            _number(item.get("count")) or 1,
+            text_of(item.get("kind")),
+            text_of(item.get("label")),
+            text_of(item.get("source")),
+            whole_of(item.get("chars")),
+            whole_of(item.get("tokens")),
+            whole_of(item.get("count")) or 1,
         )
         for item in items
         if isinstance(item, dict)
     )
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _number(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from tracer.model.compare_views import ComparedSide, HiddenEdit
 from tracer.model.comparison import Comparison, Hidden, Op
 from tracer.model.views import Evidence
+from tracer.service.comparing_words import plural
 
 _LABELS_SHOWN = 3
 
@@ -37,7 +38,7 @@ def limits_of(
         found.append(
             Evidence(
                 "uncounted",
-                f"{_count(uncounted, 'block')} not counted yet",
+                f"{plural(uncounted, 'block')} not counted yet",
                 "Their tokens are the agent's own estimate until the next ingest counts them.",
             )
         )
@@ -100,7 +101,7 @@ def _shift(hidden: Hidden) -> str:
         return ""
     if not shift:
         return " Behind the gap the same messages have the same numbers, so none came or went."
-    more = f"{_count(abs(shift), 'message')} {'more' if shift > 0 else 'fewer'}"
+    more = f"{plural(abs(shift), 'message')} {'more' if shift > 0 else 'fewer'}"
     return f" Behind the gap B has {more} before the same message: something came or went in it."
 
 
@@ -114,7 +115,7 @@ def _carried(comparison: Comparison) -> list[Evidence]:
     return [
         Evidence(
             "carried",
-            f"{_count(sum(run.count for run in runs), 'equal block')} not proven",
+            f"{plural(sum(run.count for run in runs), 'equal block')} not proven",
             f"{labels}{more}: a record shows only the end of its prompt, what stands before it is "
             "taken over from earlier records. An edit there would not be seen here.",
         )
@@ -131,7 +132,7 @@ def _carried_changes(comparison: Comparison) -> list[Evidence]:
     return [
         Evidence(
             "carried-changes",
-            f"{_count(len(made), 'changed block')} not proven on both sides",
+            f"{plural(len(made), 'changed block')} not proven on both sides",
             f"{labels}{more}: one of the two texts is taken over from an earlier record, so the "
             "change may have come at any request between that record and the other text.",
         )
@@ -147,7 +148,3 @@ def _edit(edit: HiddenEdit) -> Evidence:
         f"`tracer explain {edit.key}` says how it is known.",
         edit.key,
     )
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

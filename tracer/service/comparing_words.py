@@ -46,7 +46,7 @@ def prefix_words(view: ComparisonView) -> str:
     common = view.comparison.common
     return (
         f"prefix {common.tokens:,} of {view.b.tokens:,} tokens equal, "
-        f"{common.blocks:,} of {_plural(view.b.blocks, 'block')}"
+        f"{common.blocks:,} of {plural(view.b.blocks, 'block')}"
     )
 
 
@@ -74,9 +74,9 @@ def headline(view: ComparisonView) -> str:
 
 def _relation_words(found: Comparison) -> str:
     if found.relation is Relation.APPENDED:
-        return f"B is A and {_plural(found.b_blocks - found.a_blocks, 'block')} more."
+        return f"B is A and {plural(found.b_blocks - found.a_blocks, 'block')} more."
     if found.relation is Relation.TRUNCATED:
-        missing = _plural(found.a_blocks - found.b_blocks, "block")
+        missing = plural(found.a_blocks - found.b_blocks, "block")
         return f"B is the beginning of A: the last {missing} of A are missing."
     if found.marker_only:
         return "only cache markers differ: the content is the same."
@@ -157,8 +157,8 @@ def size_words(made: ChangeView) -> str:
     """The size of a change in tokens: `133 → 144 tokens`, `40 tokens`."""
     if made.a_tokens is None or made.b_tokens is None or made.a_tokens == made.b_tokens:
         tokens = made.b_tokens if made.b_tokens is not None else made.a_tokens
-        return _plural(tokens or 0, "token")
-    return f"{made.a_tokens:,} → {_plural(made.b_tokens, 'token')}"
+        return plural(tokens or 0, "token")
+    return f"{made.a_tokens:,} → {plural(made.b_tokens, 'token')}"
 
 
 def line_pieces(line: Line) -> list[LinePiece]:
@@ -178,5 +178,6 @@ def line_pieces(line: Line) -> list[LinePiece]:
     return pieces
 
 
-def _plural(count: int, noun: str) -> str:
+def plural(count: int, noun: str) -> str:
+    """A count with its noun: 1 line, 1,200 lines."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

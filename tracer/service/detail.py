@@ -66,7 +66,7 @@ def build_detail(
         uncounted_blocks=uncounted,
         calibration=calibration,
         response=block_views(response, replace(around, scaled=None, common=0), response_texts),
-        response_provisional=_is_last_word(connection, data, seq, response),
+        response_provisional=_is_last_word(data, seq, response),
         log=log_lines(connection, data, loaded.row_id, row),
         context_usage=view,
         evidence=evidence_of(summary, row, blocks, uncounted, view),
@@ -173,9 +173,7 @@ def _sizes(
     return Sizes(sum(counted) if blocks and not uncounted else None, scaled, lane)
 
 
-def _is_last_word(
-    connection: sqlite3.Connection, data: SessionData, seq: int, response: Sequence[BlockRow]
-) -> bool:
+def _is_last_word(data: SessionData, seq: int, response: Sequence[BlockRow]) -> bool:
     """True where no later request of the lane carries the answer as history yet: then the log's
     `response` is all that shows it (formats/zcode.md 14, case 28)."""
     row = data.rows[seq - 1]

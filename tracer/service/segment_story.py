@@ -10,6 +10,7 @@ import msgspec
 
 from tracer.anatomy.segments import Group
 from tracer.errors import NotFoundError
+from tracer.model.json_values import text_of, whole_of
 from tracer.model.segment_story import (
     CapabilityLife,
     CapabilityRun,
@@ -88,8 +89,8 @@ def _capabilities(
     for event, seq in events:
         if event.event == "capability.changed":
             said = _fields(event)
-            switches.setdefault(_text(said, "name"), []).append(
-                Switch(event.at_ms, seq, said.get("enabled") is True, _text(said, "reason"))
+            switches.setdefault(text_of(said.get("name")), []).append(
+                Switch(event.at_ms, seq, said.get("enabled") is True, text_of(said.get("reason")))
             )
     runs: dict[str, list[CapabilityRun]] = {}
     for seq, view in laid:
@@ -156,10 +157,10 @@ def _compaction(event: EventRow, seq: int) -> CompactionStep:
         covers=len(ids),
         first=ids[0] if ids else "",
         last=ids[-1] if ids else "",
-        summary_id=_text(said, "summaryId"),
-        before_tokens=_count(said, "beforeTokens"),
-        after_tokens=_count(said, "afterTokens"),
-        reason=_text(said, "reason"),
+        summary_id=text_of(said.get("summaryId")),
+        before_tokens=whole_of(said.get("beforeTokens")),
+        after_tokens=whole_of(said.get("afterTokens")),
+        reason=text_of(said.get("reason")),
     )
 
 
@@ -171,7 +172,7 @@ def _transactions(
     for event, seq in events:
         if event.event.startswith("transaction."):
             fields = _fields(event)
-            name = _text(fields, "transactionId")
+            name = text_of(fields.get("transactionId"))
             steps.setdefault(name, []).append((event.event.partition(".")[2], event.status, seq))
             said[name] = said.get(name, {}) | fields
     snapshots: dict[str, list[int]] = {}
@@ -183,8 +184,8 @@ def _transactions(
     return tuple(
         TransactionLife(
             name,
-            _text(said.get(name, {}), "filePath"),
-            _text(said.get(name, {}), "operation"),
+            text_of(said.get(name, {}).get("filePath")),
+            text_of(said.get(name, {}).get("operation")),
             tuple(steps.get(name, ())),
             tuple(snapshots.get(name, ())),
             any(what == "closed" for what, _, _ in steps.get(name, ())),
@@ -196,13 +197,3 @@ def _transactions(
 def _fields(event: EventRow) -> dict[str, Any]:
     found = msgspec.json.decode(event.context_json) if event.context_json else {}
     return found if isinstance(found, dict) else {}
-
-
-def _text(fields: Mapping[str, Any], name: str) -> str:
-    value = fields.get(name)
-    return value if isinstance(value, str) else ""
-
-
-def _count(fields: Mapping[str, Any], name: str) -> int | None:
-    value = fields.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -44,8 +44,6 @@ from tracer.store.session_reading import (
 from tracer.store.sources import source_paths
 from tracer.store.story_reading import AnsweredCall, answered_calls
 
-_NO_BRANCH = ActiveBranch((), ())
-
 
 def build_story(connection: sqlite3.Connection, row_id: int, session_id: str) -> SessionStory:
     """The story of a session."""
@@ -63,7 +61,7 @@ def build_story(connection: sqlite3.Connection, row_id: int, session_id: str) ->
         parent=_link(parent) if parent else None,
         children=tuple(children),
         turns=build_turns(connection, row_id, messages, branch),
-        tools=_tools(connection, row_id, messages, branch, rows, children),
+        tools=_tools(connection, row_id, branch, rows, children),
         usage_rows=_usage_rows(rows, messages, parts, paths),
         compactions=tuple(_compaction(p) for p in parts if p.kind == "compaction"),
         todos=tuple(TodoView(*row) for row in session_todos(connection, row_id)),
@@ -106,7 +104,6 @@ def _link(link: LinkRow) -> FamilyLink:
 def _tools(
     connection: sqlite3.Connection,
     row_id: int,
-    messages: Sequence[MessageStored],
     branch: ActiveBranch,
     rows: Sequence[UsageJoinRow],
     children: Sequence[FamilyLink],

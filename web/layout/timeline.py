@@ -29,7 +29,6 @@ BELOW_BARS = 16
 EXPECTED_LINE = 1.2
 HATCHED = frozenset({"gap", "unlogged", "side", "unsplit"})
 SCALES = ("window", "session", "share")
-BARS = ("prompt", "cache")
 
 
 @dataclass(frozen=True, slots=True)

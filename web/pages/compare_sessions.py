@@ -9,6 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from tracer.model.session_comparison import (
+    STATE_WORDS,
     Group,
     Member,
     SessionComparison,
@@ -28,14 +29,6 @@ _GROUPS = {
     Group.REMINDER: "Reminders",
     Group.MCS: "Mid-conversation system messages",
     Group.MODEL: "Models",
-}
-_WORDS = {
-    State.SAME: "the same",
-    State.MIXED: "partly the same",
-    State.CHANGED: "other text",
-    State.ONLY_A: "only in A",
-    State.ONLY_B: "only in B",
-    State.BOTH: "in both",
 }
 
 
@@ -85,7 +78,7 @@ class SessionsComparedPage:
 
 def _line(row: SessionRow) -> Line:
     glyph = {State.ONLY_A: "op-removed", State.ONLY_B: "op-added", State.SAME: "op-equal"}
-    return Line(row, _WORDS[row.state], glyph.get(row.state, "op-changed"), _difference(row))
+    return Line(row, STATE_WORDS[row.state], glyph.get(row.state, "op-changed"), _difference(row))
 
 
 def _difference(row: SessionRow) -> str:

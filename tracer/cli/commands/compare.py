@@ -9,7 +9,13 @@ from tracer.cli.output import print_heading, print_json, print_table
 from tracer.cli.table import Column
 from tracer.cli.text import UNKNOWN, number, percent, plural, visible
 from tracer.jsonview.session_comparison import compare_json
-from tracer.model.session_comparison import Member, SessionComparison, SessionRow, State
+from tracer.model.session_comparison import (
+    STATE_WORDS,
+    Member,
+    SessionComparison,
+    SessionRow,
+    State,
+)
 from tracer.model.views import SessionSummary
 from tracer.service.naming import session_id_of
 
@@ -21,14 +27,6 @@ _ROWS = (
     Column("A", right=True),
     Column("B", right=True),
 )
-_STATES = {
-    State.SAME: "the same",
-    State.MIXED: "partly the same",
-    State.CHANGED: "other text",
-    State.ONLY_A: "only in A",
-    State.ONLY_B: "only in B",
-    State.BOTH: "in both",
-}
 
 
 @click.command("compare")
@@ -87,7 +85,7 @@ def _input(session: SessionSummary) -> str:
 
 
 def _row(row: SessionRow) -> list[str]:
-    return [row.group.value, row.name, _STATES[row.state], _member(row.a), _member(row.b)]
+    return [row.group.value, row.name, STATE_WORDS[row.state], _member(row.a), _member(row.b)]
 
 
 def _member(member: Member | None) -> str:

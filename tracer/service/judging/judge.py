@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from tracer.cache import RULES_VERSION, Provider, explain, provider_for
-from tracer.cache.baseline import Baseline, choose_baseline
+from tracer.cache.baseline import Baseline, choose_baseline, same_cache
 from tracer.cache.case import answered
-from tracer.cache.expected import endpoint_changed, model_changed, noise_tokens
+from tracer.cache.expected import noise_tokens
 from tracer.cache.providers.base import Match
 from tracer.hashing import digest
 from tracer.model.verdict import (
@@ -231,12 +231,12 @@ class Judge:
         others: list[Call],
     ) -> History:
         facts = call.facts
-        same = [e for e in (*earlier, *elsewhere) if _same_cache(facts, e.facts)]
-        if baseline is not None and not _same_cache(facts, baseline.facts):
+        same = [e for e in (*earlier, *elsewhere) if same_cache(facts, e.facts)]
+        if baseline is not None and not same_cache(facts, baseline.facts):
             same += [
                 Earlier(e.facts)
                 for e in elsewhere
-                if e.facts.purpose is facts.purpose and not _same_cache(facts, e.facts)
+                if e.facts.purpose is facts.purpose and not same_cache(facts, e.facts)
             ]
         between = [
             c.facts for c in others if baseline is None or c.facts.order > baseline.facts.order
@@ -317,10 +317,6 @@ def _read_all(call: CallFacts, baseline: CallFacts) -> bool:
     """True where the read reached the end of the earlier prompt, but for rounding."""
     could = min(baseline.prompt_tokens or 0, call.prompt_tokens or 0)
     return (call.read_tokens or 0) >= could - noise_tokens(could, 1)
-
-
-def _same_cache(call: CallFacts, other: CallFacts) -> bool:
-    return not model_changed(call, other) and not endpoint_changed(call, other)
 
 
 def _elsewhere(call: CallFacts, calls: Sequence[Call]) -> list[CallFacts]:
