@@ -114,7 +114,8 @@ class Trace:
         parameters: Mapping[str, Any] | None = None,
     ) -> None:
         """The whole prompt of a request, before it is sent: `segments` (numbers and messages, in
-        order), or `messages` where the agent has no segments."""
+        order), or `messages` where the agent has no segments. Raises ValueError for both or neither
+        of them."""
         if (segments is None) == (messages is None):
             raise ValueError("give either segments or messages")
         line: Json = {"runId": run_id} if run_id else {}

@@ -389,7 +389,8 @@ class Service(ChecksOfService, SearchOfService, SegmentsOfService):
 
     def explain(self, key: str, against: str = "") -> VerdictView:
         """Why a request read what it read: the verdict against its baseline, or `against` another
-        request of its session. Raises NotFoundError; InputError for a broken table of prices."""
+        request of its session. Raises NotFoundError; UsageError for a request against itself;
+        InputError for a broken table of prices."""
         prices = load_prices(self._prices)
         with self._read() as connection:
             row_id, session_id = _session_of(connection, key)

@@ -122,7 +122,7 @@ class VerdictReader:
         prices: PriceTable,
     ) -> VerdictView:
         """The verdict on a request of a session, against its baseline or another request of it.
-        Raises NotFoundError."""
+        Raises NotFoundError; UsageError where that is the request itself."""
         lines, seqs = data.rows, data.seqs
         row = request_row(connection, lines[seqs[key] - 1].id)
         if against == key:
