@@ -77,7 +77,6 @@ def session_file(
     service: Service,
     session_id: str,
     *,
-    texts: bool,
     now_ms: int,
     note: str = "",
     done: Callable[[int, int], None] = lambda done, total: None,
@@ -95,7 +94,7 @@ def session_file(
         state = state.folding(name)
     with crawling(create_app(service)) as page_of:
         yield piece(page_of(state.page), "", target, only="content")
-        for number, added in enumerate(service.additions(session_id, texts=texts), 1):
+        for number, added in enumerate(service.additions(session_id, texts=True), 1):
             yield f'<article class="request" id="r{added.seq}">\n'
             panel = SessionState(session_id, added.key).panel
             yield piece(page_of(panel), f"r{added.seq}-", target)

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from tracer import service
-from tracer.errors import UsageError
+from tracer.errors import NotFoundError, TracerError, UsageError
 from tracer.service.naming import key_of, session_id_of
 from tracer.service.redacting import redacted_service
 from web.export import comparison_file, session_file
@@ -37,7 +37,6 @@ REDACTED = "texts replaced by salted hashes and lengths"
     help="What the hashes are made with: the same one makes two files comparable. Default: a new "
     "one that nobody knows.",
 )
-@click.option("--no-texts", is_flag=True, help="Leave the texts of the prompts out.")
 @click.option(
     "--db",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -49,7 +48,6 @@ def export(
     out: Path | None,
     redact: bool,
     salt: str | None,
-    no_texts: bool,
     db: Path | None,
 ) -> None:
     """Write a session, or the comparison of two requests, as one HTML file.
@@ -62,7 +60,7 @@ def export(
     if salt is not None and not redact:
         raise UsageError("--salt says how to redact: give --redact with it.")
     keys = [key_of(reading, name) for name in names] if len(names) == 2 else []
-    session_id = "" if keys else session_id_of(reading, names[0])
+    session_id = "" if keys else _session_of(reading, names[0])
     note = ""
     if redact:
         secret = salt.encode("utf-8", "surrogatepass") if salt else secrets.token_bytes(16)
@@ -71,12 +69,31 @@ def export(
     if keys:
         made = comparison_file(reading, *keys, now_ms=now_ms, note=note)
     else:
-        made = session_file(reading, session_id, texts=not no_texts, now_ms=now_ms, note=note)
+        made = session_file(reading, session_id, now_ms=now_ms, note=note)
     if out is None:
         _to_output(made)
         return
     size = _write(made, out)
     click.echo(f"{out}: {size / 1e6:,.1f} MB", err=True)
+
+
+def _session_of(reading: service.Service, name: str) -> str:
+    """The session that is named. Raises UsageError where the name is a request's."""
+    try:
+        return session_id_of(reading, name)
+    except NotFoundError:
+        try:
+            key_of(reading, name)
+        except TracerError:
+            is_request = False
+        else:
+            is_request = True
+        if not is_request:
+            raise
+        raise UsageError(
+            f"{name} is a request. Name its session, or two requests to compare: one request alone "
+            "is no file."
+        ) from None
 
 
 def _to_output(pieces: Iterator[str]) -> None:

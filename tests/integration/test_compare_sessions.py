@@ -43,7 +43,7 @@ def states(found: SessionComparison, group: Group) -> dict[str, State]:
 def test_a_session_is_the_same_as_itself(database: Path) -> None:
     found = compared(database, 0, 0)
     assert found.rows
-    assert {row.state for row in found.rows} == {State.SAME, State.BOTH}
+    assert {row.state for row in found.rows} == {State.SAME}
 
 
 def test_what_only_one_of_them_has_is_named(database: Path) -> None:

@@ -84,8 +84,6 @@ def test_every_text_of_the_prompts_is_in_it_once(database: Path, tmp_path: Path)
     first = next(a for a in additions if a.blocks)
     last = [a for a in additions if a.total is not None][-1]
     assert first.kept == 0 and last.kept + len(last.blocks) == last.total
-    bare = run(session, "--no-texts", "--db", str(database)).output
-    assert '<pre class="prompt"' not in bare
 
 
 def test_the_policy_of_a_file_allows_its_own_style_and_nothing_else(
@@ -164,3 +162,10 @@ def test_a_block_and_a_change_can_be_copied(database: Path) -> None:
     assert diff.startswith(f"--- {a}") and f"\n+++ {b}" in diff and "\n@@ -" in diff
     assert f"/data/compare/{a}/{b}/{changed.index}.diff" in app.get(f"/compare/{a}/{b}").text
     assert app.get(f"/data/compare/{a}/{b}/9999.diff").status_code == 404
+
+
+def test_one_request_alone_is_no_file(database: Path) -> None:
+    result = run(f"{session_of(database, 0)}:2", "--db", str(database))
+    assert result.exit_code == 2
+    assert "is a request" in result.output
+    assert "There is no session" in run("sess_nobody", "--db", str(database)).output

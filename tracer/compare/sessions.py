@@ -32,7 +32,7 @@ def _state(group: Group, a: Member | None, b: Member | None) -> State:
     if b is None:
         return State.ONLY_A
     if group in _WITHOUT_TEXT:
-        return State.BOTH
+        return State.SAME if (a.requests, a.count) == (b.requests, b.count) else State.BOTH
     texts_a = {v.content_hash for v in a.versions}
     texts_b = {v.content_hash for v in b.versions}
     if texts_a == texts_b:

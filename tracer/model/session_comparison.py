@@ -18,8 +18,9 @@ class Group(StrEnum):
 
 class State(StrEnum):
     """How the two sides of a row stand to each other. CHANGED: the same thing with another text;
-    MIXED: some of its texts are the same. BOTH: it is in both, and its text is not looked at: a
-    reminder says something else each time."""
+    MIXED: some of its texts are the same. Of reminders and models texts are not looked at, since a
+    note says something else each time: SAME then means as often, BOTH that it is in both and not as
+    often."""
 
     SAME = "same"
     MIXED = "mixed"

@@ -77,7 +77,12 @@ class SessionsComparedPage:
 
 
 def _line(row: SessionRow) -> Line:
-    glyph = {State.ONLY_A: "op-removed", State.ONLY_B: "op-added", State.SAME: "op-equal"}
+    glyph = {
+        State.ONLY_A: "op-removed",
+        State.ONLY_B: "op-added",
+        State.SAME: "op-equal",
+        State.BOTH: "op-moved",
+    }
     return Line(row, STATE_WORDS[row.state], glyph.get(row.state, "op-changed"), _difference(row))
 
 

@@ -62,7 +62,7 @@ def _print(compared: SessionComparison, *, everything: bool) -> None:
         print_table(_ROWS, map(_row, rows))
     same = len(compared.rows) - len(rows)
     if same:
-        what = plural(same, "section or tool", "sections and tools")
+        what = plural(same, "thing is", "things are")
         click.echo(f"\n{what} the same in both: see --all.")
 
 
