@@ -50,6 +50,7 @@ from tracer.service.comparing import Comparer, hunks_of
 from tracer.service.comparing_sessions import session_side
 from tracer.service.detail import build_detail
 from tracer.service.doctor import examine
+from tracer.service.existing import session_of, session_row
 from tracer.service.judging.rounds import judge_for, judged
 from tracer.service.loaded import LoadedSession
 from tracer.service.outgoing import Outgoing, masked, masked_result
@@ -66,8 +67,6 @@ from tracer.service.validating import validate_traces
 from tracer.service.verdicts import SessionCache, VerdictReader
 from tracer.store.reading import (
     keys_like,
-    request_session,
-    session_row_id,
     sessions_like,
 )
 from tracer.store.records import connection_revision
@@ -237,7 +236,7 @@ class Service(ChecksOfService, SearchOfService, SegmentsOfService):
     def session(self, session_id: str) -> SessionSummary:
         """One session. Raises NotFoundError."""
         with self._read() as connection:
-            row_id = _session_row(connection, session_id)
+            row_id = session_row(connection, session_id)
             off = self._checks.off
             return summaries(connection, [row_id], sparks=False, rules_off=off)[0]
 
@@ -254,33 +253,33 @@ class Service(ChecksOfService, SearchOfService, SegmentsOfService):
     def requests(self, session_id: str) -> Sequence[RequestSummary]:
         """All requests of a session by start time. Raises NotFoundError."""
         with self._read() as connection:
-            row_id = _session_row(connection, session_id)
+            row_id = session_row(connection, session_id)
             return self._loaded(connection, row_id, session_id).requests(connection)
 
     def outline(self, session_id: str) -> Sequence[RequestOutline]:
         """All requests of a session in short, by start time. Raises NotFoundError."""
         with self._read() as connection:
-            row_id = _session_row(connection, session_id)
+            row_id = session_row(connection, session_id)
             return self._loaded(connection, row_id, session_id).outline(connection)
 
     def timeline(self, session_id: str) -> Timeline:
         """A session's timeline. Raises NotFoundError."""
         with self._read() as connection:
-            row_id = _session_row(connection, session_id)
+            row_id = session_row(connection, session_id)
             return self._loaded(connection, row_id, session_id).timeline(connection)
 
     def presence(self, session_id: str) -> Presence:
         """How every section, reminder, mid-conversation message and tool of a session lived, lane
         by lane. Raises NotFoundError."""
         with self._read() as connection:
-            row_id = _session_row(connection, session_id)
+            row_id = session_row(connection, session_id)
             return self._loaded(connection, row_id, session_id).presence(connection)
 
     def surroundings(self, session_id: str, first_seq: int, last_seq: int) -> Surroundings:
         """What stands around some requests of a session: the age of their cache, the tool calls of
         their responses, the sessions of subagents. Raises NotFoundError."""
         with self._read() as connection:
-            row_id = _session_row(connection, session_id)
+            row_id = session_row(connection, session_id)
             loaded = self._loaded(connection, row_id, session_id)
             requests = loaded.requests(connection)
             asked = (row_id, session_id, requests, loaded.data.seqs, first_seq, last_seq)
@@ -310,7 +309,7 @@ class Service(ChecksOfService, SearchOfService, SegmentsOfService):
         self, key: str, block_from: int, block_limit: int | None, *, text: bool, anatomy: bool
     ) -> RequestDetail:
         with self._read() as connection:
-            row_id, _ = _session_of(connection, key)
+            row_id, _ = session_of(connection, key)
             session = summaries(connection, [row_id], sparks=False)[0]
             return build_detail(
                 connection,
@@ -327,7 +326,7 @@ class Service(ChecksOfService, SearchOfService, SegmentsOfService):
         """What each request of a session added to the prompts before it, by start time: every
         stored block once. Raises NotFoundError."""
         with self._read() as connection:
-            row_id = _session_row(connection, session_id)
+            row_id = session_row(connection, session_id)
             return tuple(session_additions(connection, row_id, texts=texts))
 
     def block(self, key: str, index: int) -> BlockView:
@@ -381,7 +380,7 @@ class Service(ChecksOfService, SearchOfService, SegmentsOfService):
         with self._read() as connection:
             sides = []
             for session_id in (a, b):
-                row_id = _session_row(connection, session_id)
+                row_id = session_row(connection, session_id)
                 session = summaries(connection, [row_id], sparks=True)[0]
                 requests = self._loaded(connection, row_id, session_id).requests(connection)
                 sides.append(session_side(connection, row_id, session, requests))
@@ -393,7 +392,7 @@ class Service(ChecksOfService, SearchOfService, SegmentsOfService):
         InputError for a broken table of prices."""
         prices = load_prices(self._prices)
         with self._read() as connection:
-            row_id, session_id = _session_of(connection, key)
+            row_id, session_id = session_of(connection, key)
             data = self._loaded(connection, row_id, session_id).data
             return self._verdicts.explain(connection, row_id, data, key, against, prices)
 
@@ -403,14 +402,14 @@ class Service(ChecksOfService, SearchOfService, SegmentsOfService):
         """Misses of a session or of all, of one cause or of all, the costliest first. Raises
         NotFoundError."""
         with self._read() as connection:
-            row_id = _session_row(connection, session_id) if session_id else None
+            row_id = session_row(connection, session_id) if session_id else None
             return self._verdicts.misses(connection, row_id, code, limit, offset)
 
     def session_cache(self, session_id: str) -> SessionCache:
         """What the cache did over a session: rates with their formulas, losses by cause, patterns.
         Raises NotFoundError."""
         with self._read() as connection:
-            return self._verdicts.session_cache(connection, _session_row(connection, session_id))
+            return self._verdicts.session_cache(connection, session_row(connection, session_id))
 
     def sources(self) -> tuple[SourceView, ...]:
         """All files, with at most 5 skipped lines each."""
@@ -426,7 +425,7 @@ class Service(ChecksOfService, SearchOfService, SegmentsOfService):
         """What the files beside the prompts say of a session: turns, tools, children, rewinds,
         usage rows with their ties, what is missing. Raises NotFoundError."""
         with self._read() as connection:
-            row_id = _session_row(connection, session_id)
+            row_id = session_row(connection, session_id)
             return self._stories.get(
                 connection, row_id, lambda: build_story(connection, row_id, session_id)
             )
@@ -435,20 +434,3 @@ class Service(ChecksOfService, SearchOfService, SegmentsOfService):
         """A number that grows whenever something was stored: pages poll it."""
         with self._read() as connection:
             return connection_revision(connection)
-
-
-def _session_row(connection: sqlite3.Connection, session_id: str) -> int:
-    row_id = session_row_id(connection, session_id)
-    if row_id is None:
-        raise NotFoundError(
-            f"There is no session {session_id!r} in this database. `tracer sessions` lists them."
-        )
-    return row_id
-
-
-def _session_of(connection: sqlite3.Connection, key: str) -> tuple[int, str]:
-    """Row id and id of the session of a request."""
-    found = request_session(connection, key)
-    if found is None:
-        raise NotFoundError(f"There is no request {key!r} in this database.")
-    return found

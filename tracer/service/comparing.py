@@ -29,6 +29,7 @@ from tracer.service.baselines import NO_BASELINE, Baseline, baseline_for, hidden
 from tracer.service.block_facts import facts_of
 from tracer.service.cached import RevisionCache
 from tracer.service.comparing_limits import limits_of
+from tracer.service.existing import session_of
 from tracer.service.loading import LoadedPrompt, load_prompts
 from tracer.service.requests import (
     SessionData,
@@ -38,7 +39,7 @@ from tracer.service.requests import (
     summarise,
 )
 from tracer.service.sessions import summaries
-from tracer.store.reading import request_markers, request_row, request_session
+from tracer.store.reading import request_markers, request_row
 
 KEPT_COMPARISONS = 2
 KEPT_DIFFS = 2
@@ -123,10 +124,7 @@ class Comparer:
         )
 
     def _find(self, connection: sqlite3.Connection, key: str) -> "_Place":
-        session = request_session(connection, key)
-        if session is None:
-            raise NotFoundError(f"There is no request {key!r} in this database.")
-        row_id, _ = session
+        row_id, _ = session_of(connection, key)
         data = self._sessions.get(connection, row_id, lambda: load_session(connection, row_id))
         seq = data.seqs[key]
         line = data.rows[seq - 1].id

@@ -4,12 +4,12 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from tracer.errors import NotFoundError
 from tracer.model.doctor_views import SessionEvidence
 from tracer.model.session_list import ANY_SESSION
+from tracer.service.existing import session_row
 from tracer.service.session_evidence import session_evidence
 from tracer.store.connect import open_reader
-from tracer.store.reading import SessionRow, session_row_id, sessions_by_id
+from tracer.store.reading import SessionRow, sessions_by_id
 from tracer.store.session_list import find_sessions
 from tracer.store.session_reading import session_facts, source_kinds
 
@@ -24,13 +24,7 @@ def examine_sessions(
     with closing(open_reader(db_path)) as connection:
         connection.execute("BEGIN")
         if session_id:
-            row_id = session_row_id(connection, session_id)
-            if row_id is None:
-                raise NotFoundError(
-                    f"There is no session {session_id!r} in this database. `tracer sessions` lists "
-                    "them."
-                )
-            ids, total = [row_id], 1
+            ids, total = [session_row(connection, session_id)], 1
         else:
             ids, total = find_sessions(connection, ANY_SESSION, limit, 0)
         rows = {row.id: row for row in sessions_by_id(connection, ids)}

@@ -14,7 +14,7 @@ from threading import Lock
 
 from tracer.anatomy.sections import SECTION_KINDS
 from tracer.assemble.uses import Forest
-from tracer.errors import NotFoundError, UsageError
+from tracer.errors import UsageError
 from tracer.masking import find_secrets, mask_spans
 from tracer.matching import Matcher, outside, snippet
 from tracer.model.search_views import (
@@ -27,9 +27,9 @@ from tracer.model.search_views import (
     SearchPage,
 )
 from tracer.service.cached import RevisionCache
+from tracer.service.existing import session_row
 from tracer.service.searching_sections import SectionSpan
 from tracer.service.searching_uses import Match, Provenance, reminder_spans, spans_inside
-from tracer.store.reading import session_row_id
 from tracer.store.search import (
     TEXTS_AT_ONCE,
     BlockText,
@@ -268,7 +268,4 @@ def _check(asked: SearchAsked) -> None:
 
 
 def _session(connection: sqlite3.Connection, session_id: str) -> int | None:
-    row = session_row_id(connection, session_id) if session_id else None
-    if session_id and row is None:
-        raise NotFoundError(f"There is no session {session_id!r} in this database.")
-    return row
+    return session_row(connection, session_id) if session_id else None

@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 
 from tracer.anatomy.segments import Group
-from tracer.errors import NotFoundError
 from tracer.model.json_values import text_of, whole_of
 from tracer.model.segment_story import (
     CapabilityLife,
@@ -22,9 +21,9 @@ from tracer.model.segment_story import (
     TransactionLife,
 )
 from tracer.model.segment_views import CapabilityView, RequestSegments
+from tracer.service.existing import session_row
 from tracer.service.loaded import LoadedSession
 from tracer.store.events import EventRow, trace_events
-from tracer.store.reading import session_row_id
 
 Laid = tuple[int, RequestSegments]
 _START, _ON_THE_WAY = "start", "on the way"
@@ -40,10 +39,7 @@ class SegmentsOfService:
         """How the laid-out prompts of a session lived; nothing of a session of another format.
         Raises NotFoundError."""
         with self._read() as connection:
-            row_id = session_row_id(connection, session_id)
-            if row_id is None:
-                raise NotFoundError(f"There is no session {session_id!r} in this database.")
-            loaded = self._loaded(connection, row_id, session_id)
+            loaded = self._loaded(connection, session_row(connection, session_id), session_id)
             return build_segment_story(connection, loaded)
 
 

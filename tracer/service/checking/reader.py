@@ -8,11 +8,11 @@ from dataclasses import replace
 import msgspec
 
 from tracer.checks import all_rules
-from tracer.errors import NotFoundError
 from tracer.model.check_views import CheckReport, FindingView, RuleView, UndecidedView
 from tracer.model.findings import Finding, Level
 from tracer.service.cached import RevisionCache
 from tracer.service.checking.keeping import check_session, evidence_json, is_checked, rules_version
+from tracer.service.existing import session_of, session_row
 from tracer.store.checks import (
     AskedRow,
     FoundRow,
@@ -28,7 +28,6 @@ from tracer.store.checks import (
     session_title,
     unchecked_count,
 )
-from tracer.store.reading import request_session, session_row_id
 from tracer.store.verdicts import request_numbers
 
 KEPT_SESSIONS = 6
@@ -207,13 +206,7 @@ class ChecksOfService:
         with self._read() as connection:
             if not session_id:
                 return self._checks.everything(connection)
-            row_id = session_row_id(connection, session_id)
-            if row_id is None:
-                raise NotFoundError(
-                    f"There is no session {session_id!r} in this database. `tracer sessions` lists "
-                    "them."
-                )
-            return self._checks.session(connection, row_id, now=now)
+            return self._checks.session(connection, session_row(connection, session_id), now=now)
 
     def check_overview(self, rule: str = "", *, limit: int = 5, offset: int = 0) -> CheckReport:
         """What is stored of all sessions, in sums: of each rule, or of one, some findings."""
@@ -224,10 +217,8 @@ class ChecksOfService:
         """What the rules found at one request, and which its session's log cannot decide; `now` as
         for `check`. Raises NotFoundError."""
         with self._read() as connection:
-            place = request_session(connection, key)
-            if place is None:
-                raise NotFoundError(f"There is no request {key!r} in this database.")
-            report = self._checks.session(connection, place[0], now=now)
+            row_id, _ = session_of(connection, key)
+            report = self._checks.session(connection, row_id, now=now)
         return of_request(report, key)
 
     def rules(self) -> tuple[RuleView, ...]:
