@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from tracer.model.events import Status
 from tracer.model.story import (
     CompactionView,
     FamilyLink,
@@ -27,8 +28,6 @@ MOST_STEPS = 300
 
 HEAD_CHARS, MOST_CHARS = 700, 20_000
 """The user's words: how many stand there at once, and how many at all."""
-
-_ERRORS = frozenset({"error", "failed", "cancelled", "denied"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +214,7 @@ class _Maker:
             lane=turn_lane(tuple(_items(steps[:MOST_STEPS]))),
             replay_href=replay_url(self.session_id, requests[0].key) if requests else "",
             tool_calls=len(calls),
-            tool_errors=sum(c.status in _ERRORS for c in calls),
+            tool_errors=sum(c.failed for c in calls),
             permission_ms=sum(waits) if waits else None,
         )
 
@@ -241,7 +240,7 @@ class _Maker:
                 replay_url(self.session_id, request.key),
                 request=request,
                 row=self.rows.get(request.key),
-                failed=request.status.value in _ERRORS,
+                failed=request.status in (Status.FAILED, Status.CANCELLED),
             )
             gap_ms = _gap(request, requests[number + 1 :])
             yield from _tools(asked.get(request.key, ()), start_ms, gap_ms)
@@ -294,7 +293,7 @@ def _tool(call: ToolCallView, start_ms: int | None, gap_ms: int | None) -> Step:
         call=call,
         child_href=SessionState(call.child_session_id).page if call.child_session_id else "",
         gap_ms=gap_ms if call.started_at_ms is None else None,
-        failed=call.status in _ERRORS,
+        failed=call.failed,
     )
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from tracer.model.doctor_views import DoctorFinding
 from tracer.model.source import SourceRef
 
+_FAILED = frozenset({"error", "failed", "cancelled", "denied"})
+
 
 @dataclass(frozen=True, slots=True)
 class ConflictView:
@@ -98,6 +100,11 @@ class ToolCallView:
     child_session_id: str
     known_from: tuple[str, ...]
     abandoned: bool = False
+
+    @property
+    def failed(self) -> bool:
+        """Whether it ended in an error, was cancelled, or was denied."""
+        return self.status in _FAILED
 
 
 @dataclass(frozen=True, slots=True)
