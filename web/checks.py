@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from tracer.model.check_views import CheckReport, FindingView, RuleView, UndecidedView
 from tracer.model.findings import Level
 from tracer.service import Service
-from web.filters import plural
+from tracer.words import plural
 from web.urls import SessionState, checks_url, request_url
 
 

@@ -6,9 +6,10 @@ from tracer.model.compare_views import ChangeView, ComparisonView
 from tracer.model.comparison import Op
 from tracer.model.prompt import Tier
 from tracer.service.comparing_words import stretch_words, stretches
+from tracer.words import plural
 from web.compare_rows import STRETCH_WHOLE
 from web.compare_state import CompareState
-from web.filters import num, plural
+from web.filters import num
 
 MOST_ENTRIES = 120
 _NAMES = {Tier.TOOLS: "Tools", Tier.SYSTEM: "System", Tier.MESSAGES: "Messages"}

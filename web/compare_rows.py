@@ -7,9 +7,10 @@ from tracer.model.comparison import FieldChange, Op
 from tracer.model.prompt import Part
 from tracer.service import Service
 from tracer.service.comparing_words import differs_words, size_words, stretch_words, stretches
+from tracer.words import plural
 from web.blocks import PAGE_BLOCKS
 from web.compare_state import CompareState
-from web.filters import num, plural
+from web.filters import num
 from web.hunks import HunkBox, hunk_boxes
 from web.urls import request_url
 
@@ -260,7 +261,7 @@ def _more(state: CompareState, got: HunksView) -> More | None:
     noun = "equal block" if got.page is None else "hunk"
     return More(
         id=f"m{index}",
-        words=f"{num(got.total - offset)} more {noun}{'' if got.total - offset == 1 else 's'}",
+        words=plural(got.total - offset, f"more {noun}"),
         href=f"{state.at(index, offset).page}#c{index}",
         fragment=state.fragment(index, ("offset", offset)),
         target=f"#m{index}",

@@ -8,8 +8,9 @@ from itertools import groupby
 from tracer.errors import NotFoundError
 from tracer.model.prompt import Kind, Tier
 from tracer.model.views import BlockView, RequestDetail
+from tracer.words import plural
 from web.blocks import MOST_CHARS, is_prefix
-from web.filters import num, plural, segment
+from web.filters import num, segment
 from web.layout.marks import Piece, Span, cut
 from web.layout.prompt_map import block_tokens
 from web.urls import request_url, unfolded_url

@@ -13,6 +13,8 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
+from tracer.words import plural
+
 UNKNOWN = "–"
 _NARROW = "\u202f"
 _HIDDEN = re.compile(
@@ -146,11 +148,6 @@ def iso(ms: int | None) -> str:
 def span(start_ms: int | None, end_ms: int | None) -> str:
     """The time between two moments; unknown where either is."""
     return UNKNOWN if start_ms is None or end_ms is None else duration(max(0, end_ms - start_ms))
-
-
-def plural(count: int, one: str, many: str = "") -> str:
-    """A count with its noun: 1 request, 64 requests."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def basename(path: str) -> str:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from tracer.model.compare_views import LinePiece
 from tracer.model.comparison import Hunk, Line
 from tracer.service.comparing_words import line_pieces
-from web.filters import num, plural
+from tracer.words import plural
+from web.filters import num
 
 _CSS = {" ": "same", "-": "gone", "+": "came"}
 _NAMES = {" ": "", "-": "removed", "+": "added"}

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from tracer.model.story import SessionStory, UsageRowView
 from tracer.model.views import RequestSummary
-from web.filters import duration, num, plural
+from tracer.words import plural
+from web.filters import duration, num
 from web.layout.usage_chart import UsagePoint
 from web.layout.words import place_words, usage_words
 from web.urls import replay_url

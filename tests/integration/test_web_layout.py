@@ -231,7 +231,6 @@ def test_columns_in_words() -> None:
         (filters.utc(1_768_208_531_000), "2026-01-12 09:02:11"),
         (filters.utc(10**18), "–"),
         (filters.iso(None), ""),
-        (filters.plural(1, "request"), "1 request"),
         (filters.visible("a\r\n\tb\x00\u202e\ud83d"), "a\n\tb\\x00⟦RLO⟧\\ud83d"),
         (filters.one_line(" a\n\n b "), "a b"),
         (filters.basename("C:\\logs\\x.jsonl"), "x.jsonl"),

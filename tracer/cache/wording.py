@@ -1,13 +1,14 @@
 """How verdicts speak: numbers, times and sentences, like a colleague."""
 
 from tracer.model.prompt import Tier
+from tracer.words import plural
 
 MAX_EXCERPT = 160
 
 
 def tokens(count: int) -> str:
     """`1 token`, `25,472 tokens`."""
-    return f"{count:,} token" if count == 1 else f"{count:,} tokens"
+    return plural(count, "token")
 
 
 def duration(ms: int) -> str:

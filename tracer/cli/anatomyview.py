@@ -4,7 +4,7 @@ import click
 
 from tracer.cli.output import print_heading, print_table
 from tracer.cli.table import Column
-from tracer.cli.text import UNKNOWN, number, plural, visible
+from tracer.cli.text import UNKNOWN, number, visible
 from tracer.model.anatomy_views import (
     AnatomyView,
     ContextBreakdown,
@@ -13,6 +13,7 @@ from tracer.model.anatomy_views import (
     UsageCategoryView,
 )
 from tracer.model.views import RequestDetail, RequestSummary
+from tracer.words import plural
 
 _SECTION_COLUMNS = (
     Column("message", right=True),

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 import click
 
 from tracer.cli.output import emphasis, print_heading
-from tracer.cli.text import moment, number, plural, visible
+from tracer.cli.text import moment, number, visible
 from tracer.model.compare_views import ChangeView, ComparedSide, ComparisonView, HunksView
 from tracer.model.comparison import Hunk, Line, Op
 from tracer.service.comparing_words import (
@@ -18,6 +18,7 @@ from tracer.service.comparing_words import (
     stretches,
     where_words,
 )
+from tracer.words import plural
 
 HUNKS_SHOWN = 5
 """Hunks of a changed block, unless all are wanted."""

@@ -8,8 +8,9 @@ import click
 
 from tracer.cli.output import print_heading, print_table
 from tracer.cli.table import Column
-from tracer.cli.text import UNKNOWN, byte_size, duration, number, plural, visible
+from tracer.cli.text import UNKNOWN, byte_size, duration, number, visible
 from tracer.model.views import FileResult, IngestResult, SkippedLine
+from tracer.words import plural
 
 _FILE_COLUMNS = (
     Column("format"),

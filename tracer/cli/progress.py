@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-from tracer.cli.text import byte_size, clip, display_width, duration, plural, visible
+from tracer.cli.text import byte_size, clip, display_width, duration, visible
 from tracer.model.views import Progress
+from tracer.words import plural
 
 UPDATE_EVERY_MS = 100
 _FALLBACK_COLUMNS = 80

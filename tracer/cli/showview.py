@@ -7,20 +7,11 @@ import click
 from tracer.cli.anatomyview import prefix_facts, print_anatomy
 from tracer.cli.output import print_heading, print_table
 from tracer.cli.table import Column
-from tracer.cli.text import (
-    UNKNOWN,
-    display_width,
-    duration,
-    moment,
-    number,
-    pad,
-    percent,
-    plural,
-    visible,
-)
+from tracer.cli.text import UNKNOWN, display_width, duration, moment, number, pad, percent, visible
 from tracer.model.prompt import Marker
 from tracer.model.usage import Usage
 from tracer.model.views import BlockView, RequestDetail
+from tracer.words import plural
 
 _BLOCK_COLUMNS = (
     Column("#", right=True),

@@ -70,11 +70,6 @@ def number(value: int | None) -> str:
     return UNKNOWN if value is None else f"{value:,}"
 
 
-def plural(count: int, one: str, many: str = "") -> str:
-    """A count with its noun: `1 file`, `1,200 files`."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
-
-
 def byte_size(value: int | None) -> str:
     """A size in decimal units: `812 B`, `12.3 MB`."""
     if value is None:

@@ -6,8 +6,9 @@ import click
 
 from tracer.cli.exits import ExitCode
 from tracer.cli.output import emphasis
-from tracer.cli.text import number, visible
+from tracer.cli.text import visible
 from tracer.model.trace_views import TraceFile, TraceProblem
+from tracer.words import plural
 
 
 def traces_exit(files: Sequence[TraceFile]) -> ExitCode:
@@ -31,18 +32,18 @@ def _print_file(file: TraceFile) -> None:
         click.echo(visible(file.failed))
         return
     click.echo(
-        f"{_count(file.lines, 'line')}: {_count(file.events, 'event')}, "
-        f"{_count(file.requests, 'prompt')}, {_count(file.sessions, 'session')}"
+        f"{plural(file.lines, 'line')}: {plural(file.events, 'event')}, "
+        f"{plural(file.requests, 'prompt')}, {plural(file.sessions, 'session')}"
     )
     for problem in file.problems:
         _print_problem(file, problem)
     left = file.errors + file.notes - len(file.problems)
     if left:
-        click.echo(f"{_count(left, 'more problem')}: see these first.")
+        click.echo(f"{plural(left, 'more problem')}: see these first.")
     if file.errors:
-        click.echo(f"{_count(file.errors, 'error')}, {_count(file.notes, 'note')}.")
+        click.echo(f"{plural(file.errors, 'error')}, {plural(file.notes, 'note')}.")
     else:
-        noted = f" {_count(file.notes, 'note')}." if file.notes else ""
+        noted = f" {plural(file.notes, 'note')}." if file.notes else ""
         click.echo(f"A valid trace.{noted}")
 
 
@@ -51,7 +52,3 @@ def _print_problem(file: TraceFile, problem: TraceProblem) -> None:
     what = f"{problem.where} {problem.what}".strip()
     click.echo(f"{emphasis(problem.level.value.ljust(5))}  {place}  {visible(what)}")
     click.echo(f"       {visible(problem.fix)}")
-
-
-def _count(value: int, word: str) -> str:
-    return f"{number(value)} {word}{'' if value == 1 else 's'}"

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from tracer.compare.identity import is_reminder, reminder_opening
 from tracer.model.prompt import Kind, PlacedBlock, Tier
+from tracer.words import plural
 
 MAX_NAME_CHARS = 60
 _MAX_ID_CHARS = 14
@@ -62,14 +63,13 @@ def run_label(blocks: Sequence[PlacedBlock]) -> str:
 
 def folded_label(lines: int) -> str:
     """What stands for lines that are left out: `12 equal lines`."""
-    return f"{lines:,} equal line{'' if lines == 1 else 's'}"
+    return plural(lines, "equal line")
 
 
 def _gap_label(placed: PlacedBlock) -> str:
     if placed.block.tier is Tier.TOOLS:
         return "tools that the log did not show"
-    span = placed.block.span_messages
-    return f"{span:,} message{'' if span == 1 else 's'} that the log did not show"
+    return f"{plural(placed.block.span_messages, 'message')} that the log did not show"
 
 
 def _inside(placed: PlacedBlock) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from tracer.model.compare_views import ComparedSide, HiddenEdit
 from tracer.model.comparison import Comparison, Hidden, Op
 from tracer.model.views import Evidence
-from tracer.service.comparing_words import plural
+from tracer.words import plural
 
 _LABELS_SHOWN = 3
 

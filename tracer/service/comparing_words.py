@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from tracer.model.compare_views import ChangeView, ComparisonView, DivergenceView, LinePiece
 from tracer.model.comparison import Comparison, Divergence, Line, Op, Relation
 from tracer.model.prompt import Tier
+from tracer.words import plural
 
 _DIFFERS = {
     "text": "text",
@@ -176,8 +177,3 @@ def line_pieces(line: Line) -> list[LinePiece]:
         changed = span is not None and span[0] <= start
         pieces.append(LinePiece(line.text[start:end], changed, hidden.get(start, "")))
     return pieces
-
-
-def plural(count: int, noun: str) -> str:
-    """A count with its noun: 1 line, 1,200 lines."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

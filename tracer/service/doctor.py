@@ -12,6 +12,7 @@ from tracer.store.connect import open_reader
 from tracer.store.sources import list_sources
 from tracer.store.tokens import uncounted_total
 from tracer.tokens import DEFAULT_ENCODING
+from tracer.words import plural
 
 HEAD_BYTES = 256 << 10
 TAIL_BYTES = 4 << 20
@@ -92,8 +93,7 @@ def _files(folder: Path) -> list[_File]:
 
 def _total(files: Sequence[_File]) -> str:
     size = sum(f.size_bytes for f in files)
-    count = f"{len(files)} file" + ("" if len(files) == 1 else "s")
-    return f"{count}, {size / 1e6:,.1f} MB"
+    return f"{plural(len(files), 'file')}, {size / 1e6:,.1f} MB"
 
 
 def _log_finding(files: Sequence[_File]) -> DoctorFinding:

@@ -9,6 +9,7 @@ from tracer.model.anatomy_views import WireView
 from tracer.model.prompt import Kind, Tier
 from tracer.model.views import RequestSummary
 from tracer.store.prompts import BlockRow
+from tracer.words import plural
 
 # What the serialisers of providers make of the roles that they do not have.
 _WIRE_ROLES = {"tool": "user"}
@@ -82,17 +83,16 @@ def _roles(blocks: Sequence[BlockRow]) -> Iterator[str]:
 def _words(found: _Summary, canonical: int | None, markers: int, runs: int | None) -> str:
     wire = found.form == "wire"
     name = "wire" if wire else "SDK"
-    messages = f"{found.count:,} {name} message{'' if found.count == 1 else 's'}"
+    messages = plural(found.count, f"{name} message")
     if canonical is not None:
-        messages += f" for {canonical:,} canonical {'one' if canonical == 1 else 'ones'}"
+        messages += f" for {plural(canonical, 'canonical one')}"
     if wire and canonical is not None and found.count < canonical:
         merged = found.count == runs
         messages += ": " + (
             "neighbours of one role were merged" if merged else "the log does not tell why"
         )
-    logged = len(found.markers)
     there = "on the wire" if wire else "in the SDK's list"
-    marked = f"{logged:,} marker{'' if logged == 1 else 's'} {there}"
+    marked = f"{plural(len(found.markers), 'marker')} {there}"
     if found.messages < found.count:
         marked += f" (only {found.messages:,} of its messages are in this record)"
     words = f"{messages}; {marked}, {markers:,} in the canonical list"

@@ -11,7 +11,8 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from tracer.model.anatomy_views import Presence, PresenceLane, PresenceRowView, PresenceRun
-from web.filters import num, one_line, plural
+from tracer.words import plural
+from web.filters import num, one_line
 from web.layout.axis import PLOT_PX, UNIT, Axis, Tick
 from web.layout.scale import coord
 

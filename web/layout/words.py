@@ -5,7 +5,8 @@ from tracer.model.events import Status
 from tracer.model.prompt import Marker, Tier
 from tracer.model.usage import Convention, Usage
 from tracer.model.views import RequestSummary, TimelineColumn
-from web.filters import duration, num, one_line, plural
+from tracer.words import plural
+from web.filters import duration, num, one_line
 from web.verdict_words import brief_words
 
 _SIDE = (("title", "T", "title"), ("compact", "C", "compaction"), ("summar", "C", "compaction"),

@@ -24,6 +24,7 @@ from tracer.checks.zcode._requests import (
 )
 from tracer.compare.texts import first_difference
 from tracer.model.findings import Level
+from tracer.words import plural
 
 LEVEL = Level.ERROR
 TITLE = "A turn only grows"
@@ -118,4 +119,4 @@ def _found(earlier: CheckedRequest, request: CheckedRequest) -> Found:
 def _shared_end(earlier: CheckedRequest, request: CheckedRequest) -> str:
     kept = {id(message) for message in request.messages[request.common :]}
     count = sum(id(message) in kept for message in earlier.messages[request.common :])
-    return f"{count:,} message{'' if count == 1 else 's'}"
+    return plural(count, "message")

@@ -17,7 +17,7 @@ from tracer.cli.options import (
 )
 from tracer.cli.output import print_heading, print_json, print_table
 from tracer.cli.table import Column
-from tracer.cli.text import plural
+from tracer.cli.text import UNKNOWN, number
 from tracer.errors import NotFoundError
 from tracer.jsonview.checks import check_json
 from tracer.model.check_views import CheckReport, FindingView, UndecidedView
@@ -25,6 +25,7 @@ from tracer.model.findings import Level
 from tracer.service import Service
 from tracer.service.naming import key_of, session_id_of
 from tracer.service.settings import named_rules
+from tracer.words import plural
 
 NEVER = "never"
 _LEVELS = tuple(Level)
@@ -159,7 +160,7 @@ def _print(report: CheckReport, *, many: bool) -> None:
 
 def _finding_row(view: FindingView) -> list[str]:
     found = view.finding
-    at = "-" if found.message_index is None else str(found.message_index)
+    at = UNKNOWN if found.message_index is None else str(found.message_index)
     place = f"{found.key} (#{view.seq})"
     return [found.level.value, found.rule, place, at, found.message]
 
@@ -171,4 +172,4 @@ def _undecided_rows(views: Iterable[UndecidedView]) -> Iterator[list[str]]:
         requests, first = merged.get((view.rule, view.needs), (0, view.key))
         merged[view.rule, view.needs] = requests + view.requests, first or view.key
     for (rule, needs), (requests, first) in sorted(merged.items()):
-        yield [rule, str(requests) if requests else "-", first or "-", needs]
+        yield [rule, number(requests or None), first or UNKNOWN, needs]

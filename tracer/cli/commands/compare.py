@@ -7,7 +7,7 @@ import click
 from tracer.cli.options import db_option, json_option, open_service, reveal_option, utf8
 from tracer.cli.output import print_heading, print_json, print_table
 from tracer.cli.table import Column
-from tracer.cli.text import UNKNOWN, number, percent, plural, visible
+from tracer.cli.text import UNKNOWN, number, percent, visible
 from tracer.jsonview.session_comparison import compare_json
 from tracer.model.session_comparison import (
     STATE_WORDS,
@@ -18,6 +18,7 @@ from tracer.model.session_comparison import (
 )
 from tracer.model.views import SessionSummary
 from tracer.service.naming import session_id_of
+from tracer.words import plural
 
 _FIGURES = (Column("figure"), Column("A", right=True), Column("B", right=True))
 _ROWS = (

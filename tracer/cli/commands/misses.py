@@ -10,11 +10,12 @@ from tracer.cli.explainview import cause_name
 from tracer.cli.options import db_option, json_option, open_service, reveal_option, utf8
 from tracer.cli.output import print_heading, print_json, print_table
 from tracer.cli.table import Column
-from tracer.cli.text import moment, number, plural
+from tracer.cli.text import moment, number
 from tracer.errors import UsageError
 from tracer.jsonview.verdict import misses_json
 from tracer.model.verdict_views import CauseTotal, Misses, MissView
 from tracer.service.naming import session_id_of
+from tracer.words import plural
 
 _CAUSES = (
     Column("cause"),

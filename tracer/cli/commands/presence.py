@@ -8,10 +8,10 @@ import click
 from tracer.cli.options import db_option, json_option, open_service, reveal_option, utf8
 from tracer.cli.output import print_heading, print_json, print_table
 from tracer.cli.table import Column
-from tracer.cli.text import plural
 from tracer.jsonview.anatomy import presence_json
 from tracer.model.anatomy_views import PresenceLane, PresenceRowView, PresenceRun
 from tracer.service.naming import session_id_of
+from tracer.words import plural
 
 MOST_EVENTS = 12
 _COLUMNS = (

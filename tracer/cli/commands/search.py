@@ -6,11 +6,12 @@ import click
 
 from tracer.cli.options import db_option, json_option, open_service, reveal_option, utf8
 from tracer.cli.output import emphasis, print_json
-from tracer.cli.text import moment, number, plural, visible
+from tracer.cli.text import moment, number, visible
 from tracer.jsonview.search import search_json
 from tracer.model.search_views import KINDS, FoundPiece, FoundPlace, FoundText, SearchAsked, TextUse
 from tracer.model.search_views import SearchPage as Found
 from tracer.service.naming import session_id_of
+from tracer.words import plural
 
 SHOWN_USES = 3
 

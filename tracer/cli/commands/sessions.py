@@ -8,11 +8,12 @@ import click
 from tracer.cli.options import db_option, json_option, open_service, reveal_option, utf8
 from tracer.cli.output import print_json, print_table
 from tracer.cli.table import Column
-from tracer.cli.text import UNKNOWN, moment, number, percent, plural
+from tracer.cli.text import UNKNOWN, moment, number, percent
 from tracer.jsonview.core import sessions_json
 from tracer.model.session_list import SessionFilter
 from tracer.model.views import SessionSummary
 from tracer.service.sessions import time_range
+from tracer.words import plural
 
 _COLUMNS = (
     Column("session"),

@@ -9,10 +9,11 @@ import click
 from tracer.cli.options import db_option, json_option, open_service, reveal_option
 from tracer.cli.output import print_heading, print_json, print_table
 from tracer.cli.table import Column
-from tracer.cli.text import UNKNOWN, byte_size, moment, number, plural, visible
+from tracer.cli.text import UNKNOWN, byte_size, moment, number, visible
 from tracer.jsonview.core import sources_json
 from tracer.model.views import SourceView
 from tracer.service import Service
+from tracer.words import plural
 
 _COLUMNS = (
     Column("id", right=True),

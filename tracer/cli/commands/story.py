@@ -7,10 +7,11 @@ import click
 from tracer.cli.options import db_option, json_option, open_service, reveal_option, utf8
 from tracer.cli.output import print_json, print_table
 from tracer.cli.table import Column
-from tracer.cli.text import UNKNOWN, duration, moment, number, plural
+from tracer.cli.text import UNKNOWN, duration, moment, number
 from tracer.jsonview.story import story_json
 from tracer.model.story import SessionStory, TurnView
 from tracer.service.naming import session_id_of
+from tracer.words import plural
 
 _COLUMNS = (
     Column("turn", right=True),
@@ -53,7 +54,7 @@ def command(session: str, db_path: Path | None, as_json: bool) -> None:
 
 def _row(turn: TurnView, story: SessionStory) -> list[str]:
     calls = [call for call in story.tools if call.turn_id == turn.turn_id]
-    failed = sum(call.status in ("error", "failed") for call in calls)
+    failed = sum(call.failed for call in calls)
     words = " ".join(turn.words.split()) or UNKNOWN
     return [
         str(turn.number),

@@ -4,6 +4,7 @@ from collections import Counter
 
 from tracer.model.surroundings import Surroundings
 from tracer.model.views import Timeline
+from tracer.words import plural
 from web.filters import num, one_line
 from web.layout.axis import UNIT
 from web.layout.lanes.base import Lane, LaneBars, Piece, RowName, Scene
@@ -21,7 +22,7 @@ def calls_words(calls: dict[str, int]) -> str:
     named = [f"{one_line(name)} × {count}" if count > 1 else one_line(name)
              for name, count in list(calls.items())[:MOST_NAMED]]  # fmt: skip
     more = f" and {len(calls) - MOST_NAMED} more" if len(calls) > MOST_NAMED else ""
-    return f"{num(total)} tool call{'' if total == 1 else 's'}: {', '.join(named)}{more}"
+    return f"{plural(total, 'tool call')}: {', '.join(named)}{more}"
 
 
 def _draw(scene: Scene) -> Piece:

@@ -7,7 +7,8 @@ from tracer.model.events import Status
 from tracer.model.surroundings import ChildRequest, ChildSession, Surroundings
 from tracer.model.verdict import Result
 from tracer.model.views import Timeline
-from web.filters import num, one_line, plural, short
+from tracer.words import plural
+from web.filters import num, one_line, short
 from web.layout.lanes.base import (
     MIDDLE,
     ROW_HEIGHT,
