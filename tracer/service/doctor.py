@@ -8,6 +8,7 @@ from tracer.errors import StoreError
 from tracer.formats import detect
 from tracer.model.doctor_views import DoctorFinding, DoctorReport, SessionEvidence
 from tracer.service.doctor_sessions import examine_sessions
+from tracer.service.session_evidence import WATCH
 from tracer.store.connect import open_reader
 from tracer.store.sources import list_sources
 from tracer.store.tokens import uncounted_total
@@ -22,10 +23,6 @@ LOG_DAYS = 7
 _DEVELOPMENT = (
     "Start the agent with ZCODE_RUNTIME_ENV=development: the log then goes to debug level and "
     "model I/O to the debug folder, without rotation."
-)
-_KEEP = (
-    "Run `tracer ingest --watch` (or `tracer serve`) beside the agent, so that records are copied "
-    "before they are rotated away."
 )
 
 
@@ -157,7 +154,7 @@ def _rollout_finding(files: Sequence[_File]) -> DoctorFinding:
             f"{_total(files)}. The agent keeps {KEPT_PRODUCTION_FILES} files in all, subagents' "
             "included, starts a file over at 64 MiB, and writes the last 64 messages of a long "
             "prompt.",
-            _KEEP,
+            WATCH,
         )
     return DoctorFinding(
         "missing",

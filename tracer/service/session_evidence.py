@@ -3,10 +3,12 @@
 from tracer.model.doctor_views import DoctorFinding
 from tracer.store.session_reading import FactsRow, SourceKinds
 
-_WATCH = (
+WATCH = (
     "Run `tracer ingest --watch` (or `tracer serve`) beside the agent, so that records are copied "
     "before they are rotated away."
 )
+"""What to do so that no record is lost."""
+
 _DEVELOPMENT = (
     "Start the agent with ZCODE_RUNTIME_ENV=development: the log then goes to debug level."
 )
@@ -37,7 +39,7 @@ def _prompts(kinds: SourceKinds) -> DoctorFinding:
             f"Model I/O of {kinds.records:,} requests was read. Others are known from the log, "
             "from events or from the session database only: their records were rotated away, or a "
             "file was started over at its size limit.",
-            _WATCH,
+            WATCH,
         )
     return DoctorFinding(
         "missing",
@@ -45,7 +47,7 @@ def _prompts(kinds: SourceKinds) -> DoctorFinding:
         "No model I/O record of this session was read: the agent keeps the files of three sessions "
         "only. Usage and times are shown; what a prompt contained, and which block changed, cannot "
         "be known. Reasons for a low cache read are then likely at best.",
-        _WATCH,
+        WATCH,
     )
 
 
@@ -69,7 +71,7 @@ def _levels(kinds: SourceKinds) -> DoctorFinding:
         "No structured log",
         "The log of those days was not read, or was deleted after seven days: retries, failed "
         "attempts and compactions may be missing.",
-        _WATCH,
+        WATCH,
     )
 
 

@@ -11,7 +11,7 @@ from itertools import islice
 
 import msgspec
 
-from tracer.cache import RULES_VERSION, Provider, provider_for
+from tracer.cache import RULES_VERSION
 from tracer.cache.diagnostics import compare, parse_diagnostics
 from tracer.cache.prices import PriceTable, miss_cost
 from tracer.cache.session import (
@@ -38,7 +38,7 @@ from tracer.model.verdict_views import (
 from tracer.service.cached import RevisionCache
 from tracer.service.judging.facts import SessionCalls, billed_facts, load_calls
 from tracer.service.judging.first_change import first_change
-from tracer.service.judging.judge import Judge
+from tracer.service.judging.judge import Judge, provider_of
 from tracer.service.judging.storing import (
     SessionVerdicts,
     known_verdicts,
@@ -146,7 +146,7 @@ class VerdictReader:
             session_id=row.session_id,
             lane=row.lane,
             model=facts.model,
-            provider=_provider(facts).title,
+            provider=provider_of(facts).title,
             verdict=with_cost(verdict, facts, prices),
             baseline=_choice(before, seqs[before.key]) if before else None,
             chosen=bool(against),
@@ -246,7 +246,7 @@ def brief_of(row: VerdictRow) -> VerdictBrief:
 
 def with_cost(verdict: Verdict, call: CallFacts, prices: PriceTable) -> Verdict:
     """The verdict with what the rebilled tokens cost, where a price is known."""
-    price = prices.of(_provider(call).name, call.model, call.provider_id)
+    price = prices.of(provider_of(call).name, call.model, call.provider_id)
     if price is None or not verdict.rebilled_tokens:
         return verdict
     cost = miss_cost(
@@ -264,10 +264,6 @@ def _current(rows: Mapping[int, VerdictRow]) -> dict[int, VerdictRow]:
 
 def _is_miss(row: VerdictRow) -> bool:
     return row.result in (Result.PARTIAL, Result.MISS)
-
-
-def _provider(call: CallFacts) -> Provider:
-    return provider_for(call.provider_id, call.model, call.endpoint)
 
 
 def _change(
