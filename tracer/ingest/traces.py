@@ -22,6 +22,7 @@ from tracer.store.traces import (
     introduce,
     introduction,
     set_outcome,
+    set_start,
     share_prompt,
     traced_requests,
 )
@@ -64,18 +65,26 @@ def _answer(
         answer = next((a for a in reversed(told) if a.attempt == request.attempt), None)
         if answer is None:
             continue
-        if not request.own and prompt is not None:
-            started_at_ms = _started(answer, ended_at_ms, prompt)
-            share_prompt(connection, prompt.id, request.id, started_at_ms)
+        if not request.own:
+            asked_at_ms = prompt.started_at_ms if prompt is not None else None
+            started_at_ms = _started(answer, ended_at_ms, asked_at_ms)
+            if prompt is not None:
+                share_prompt(connection, prompt.id, request.id)
+            set_start(connection, request.id, started_at_ms)
         set_outcome(connection, request.id, _outcome(answer))
-        ended_at_ms = answer.at_ms
+        ended_at_ms = answer.at_ms if answer.at_ms is not None else ended_at_ms
 
 
-def _started(answer: Answer, before_ms: int | None, prompt: TracedRequest) -> int | None:
-    """When an attempt started: its end less its duration, else when the one before it ended."""
+def _started(answer: Answer, before_ms: int | None, asked_at_ms: int | None) -> int | None:
+    """When an attempt that has no prompt of its own started: its end less its duration, but not
+    before the attempt before it ended nor before its prompt was built: a duration is a claim, the
+    order of the lines is what happened."""
+    known = [at_ms for at_ms in (before_ms, asked_at_ms) if at_ms is not None]
     if answer.at_ms is not None and answer.duration_ms is not None:
-        return answer.at_ms - answer.duration_ms
-    return before_ms if before_ms is not None else prompt.started_at_ms
+        known.append(answer.at_ms - max(answer.duration_ms, 0))
+    elif not known and answer.at_ms is not None:
+        known.append(answer.at_ms)
+    return max(known, default=None)
 
 
 def _outcome(answer: Answer) -> dict[str, Any]:

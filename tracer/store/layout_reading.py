@@ -8,11 +8,12 @@ import msgspec
 
 from tracer.model.segments import MessageNote, PromptLayout, Segment, ToolNote
 from tracer.store.layouts import note_of
+from tracer.store.ordering import in_order
 
 _REQUESTS = (
     "SELECT r.id, l.layout, l.segments_json, l.tools_id, l.note_node_id, l.unresolved_json, "
     "l.extra_json FROM requests r JOIN request_layouts l ON l.request_id = r.id "
-    "WHERE r.session_id = ? ORDER BY r.started_at_ms, r.id"
+    f"WHERE r.session_id = ? ORDER BY {in_order('r')}"
 )
 _NODES = """WITH RECURSIVE up(id) AS (
   SELECT l.note_node_id FROM requests r JOIN request_layouts l ON l.request_id = r.id

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from tracer.model.prompt import Marker, Tier
+from tracer.store.ordering import in_order
 
 
 class SessionRow(NamedTuple):
@@ -184,8 +185,7 @@ def spark_rows(
     return found
 
 
-# The order of a session's requests: the place in the file decides between equals.
-_IN_ORDER = "ORDER BY r.started_at_ms NULLS LAST, r.attempt, r.completed_at_ms, r.line, r.key"
+_IN_ORDER = f"ORDER BY {in_order('r')}"
 
 
 def session_lines(connection: sqlite3.Connection, row_id: int) -> list[RequestLine]:

@@ -4,6 +4,8 @@ import sqlite3
 import zlib
 from typing import NamedTuple
 
+from tracer.store.ordering import in_order
+
 WORDS_WITHIN_BLOCKS = 60
 """How far from the end of a prompt the user's words are looked for."""
 
@@ -46,7 +48,7 @@ def turn_requests(connection: sqlite3.Connection, row_id: int) -> list[TurnReque
     """The requests of a session that name their turn, in the order of its list."""
     rows = connection.execute(
         f"SELECT {', '.join(TurnRequest._fields)} FROM requests WHERE session_id = ? AND turn_id "
-        "<> '' ORDER BY started_at_ms NULLS LAST, attempt, completed_at_ms, key",
+        f"<> '' ORDER BY {in_order()}",
         (row_id,),
     )
     return [TurnRequest(*row) for row in rows]
@@ -67,7 +69,7 @@ def answered_calls(connection: sqlite3.Connection, row_id: int) -> list[Answered
     rows = connection.execute(
         "SELECT b.call_id, r.turn_id, b.name, r.key FROM requests r JOIN response_blocks p ON "
         "p.request_id = r.id JOIN blocks b ON b.id = p.block_id WHERE r.session_id = ? AND b.kind "
-        "= 'tool_call' AND b.call_id <> '' ORDER BY r.started_at_ms, r.key, p.position",
+        f"= 'tool_call' AND b.call_id <> '' ORDER BY {in_order('r')}, p.position",
         (row_id,),
     )
     return [AnsweredCall(*row) for row in rows]

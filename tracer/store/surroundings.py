@@ -4,6 +4,8 @@ import sqlite3
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from tracer.store.ordering import in_order
+
 MOST_KEYS = 1000
 _CALLS = (
     "SELECT r.key, b.name FROM requests r JOIN response_blocks p ON p.request_id = r.id "
@@ -49,7 +51,7 @@ def child_requests(connection: sqlite3.Connection, ids: Sequence[int]) -> list[C
         "SELECT r.session_id, r.key, r.started_at_ms, r.status, coalesce(v.result, '') "
         "FROM requests r LEFT JOIN verdicts v ON v.request_id = r.id "
         f"WHERE r.session_id IN ({marks}) "
-        "ORDER BY r.started_at_ms NULLS LAST, r.attempt, r.completed_at_ms, r.key",
+        f"ORDER BY {in_order('r')}",
         tuple(ids),
     )
     return [ChildRow(*row) for row in rows]

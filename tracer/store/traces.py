@@ -26,8 +26,7 @@ _UPDATE_OUTCOME = (
 )
 _SHARE = (
     f"UPDATE requests SET ({', '.join(_FROM_PROMPT)}) = (SELECT {', '.join(_FROM_PROMPT)} "
-    f"FROM requests p WHERE p.id = ?1), started_at_ms = ?2, from_log = from_log | {SHARED} "
-    "WHERE id = ?3"
+    f"FROM requests p WHERE p.id = ?1), from_log = from_log | {SHARED} WHERE id = ?2"
 )
 
 
@@ -206,11 +205,17 @@ def set_outcome(connection: sqlite3.Connection, request: int, outcome: dict[str,
     connection.execute(_UPDATE_OUTCOME, (*values, request, *values))
 
 
-def share_prompt(
-    connection: sqlite3.Connection, prompt: int, request: int, started_at_ms: int | None
-) -> None:
+def set_start(connection: sqlite3.Connection, request: int, started_at_ms: int | None) -> None:
+    """Store when an attempt started."""
+    connection.execute(
+        "UPDATE requests SET started_at_ms = ?1 WHERE id = ?2 AND started_at_ms IS NOT ?1",
+        (started_at_ms, request),
+    )
+
+
+def share_prompt(connection: sqlite3.Connection, prompt: int, request: int) -> None:
     """Give another attempt the prompt of a request's record."""
-    connection.execute(_SHARE, (prompt, started_at_ms, request))
+    connection.execute(_SHARE, (prompt, request))
     connection.execute("DELETE FROM markers WHERE request_id = ?", (request,))
     connection.execute(
         "INSERT INTO markers SELECT ?2, tier, tier_index, block_index, message_index, ttl, scope "

@@ -4,6 +4,8 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from tracer.store.ordering import in_order
+
 
 class VerdictRow(NamedTuple):
     """One verdict; names are those of the table."""
@@ -204,8 +206,8 @@ def request_numbers(connection: sqlite3.Connection, sessions: Iterable[int]) -> 
     """The number of each request in its session, from 1, by request row id."""
     ids = tuple(sorted(set(sessions)))
     rows = connection.execute(
-        "SELECT id, row_number() OVER (PARTITION BY session_id ORDER BY started_at_ms NULLS LAST, "
-        "attempt, completed_at_ms, line, key) FROM requests "
+        f"SELECT id, row_number() OVER (PARTITION BY session_id ORDER BY {in_order()}) "
+        "FROM requests "
         f"WHERE session_id IN ({','.join('?' * len(ids))})",
         ids,
     )
