@@ -36,7 +36,7 @@ class CheckedRequest:
 
     `previous` is the place in the session's requests of the one before it in its lane that has a
     prompt, `common` how many leading messages the two share, byte for byte and markers aside: what
-    lies before was looked at then.
+    lies before was looked at then. `place` is where it was read: file (a number) and line.
     """
 
     key: str
@@ -70,6 +70,7 @@ class CheckedRequest:
     usage: ContextUsage | None = None
     head_proven: bool = False
     tools_known: bool = False
+    place: tuple[int, int] | None = None
 
     def proves(self, message_index: int) -> bool:
         """Whether the request's own record shows a message."""

@@ -169,6 +169,7 @@ class LogEvent:
     `attempt_event` is the structured log's name for what the line says of an attempt, where its own
     name differs; `reported` is the usage of that attempt, `usage_row` that of a call which the line
     does not name. `identity` names the event in every file that holds it; empty: its bytes do.
+    `place` is where a stored event was read: file (a number) and line.
     """
 
     at_ms: int | None
@@ -198,6 +199,7 @@ class LogEvent:
     attempt_event: str = ""
     reported: ReportedUsage | None = None
     usage_row: UsageRow | None = None
+    place: tuple[int, int] | None = None
     identity: str = ""
 
 

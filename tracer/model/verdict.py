@@ -275,6 +275,7 @@ class CallFacts:
     hashes: HashLadder = HashLadder()
     prompt_tokens_estimate: int | None = None
     client_version: str = ""
+    line: int = 0
 
     @property
     def model(self) -> str:
@@ -298,9 +299,9 @@ class CallFacts:
         return self.usage.cache_write_tokens if self.usage else None
 
     @property
-    def order(self) -> tuple[int, str]:
-        """By start time; the key decides a tie."""
-        return (self.started_at_ms if self.started_at_ms is not None else -1, self.key)
+    def order(self) -> tuple[int, int, str]:
+        """By start time; a tie is decided by the line of the file, then by the key."""
+        return (self.started_at_ms if self.started_at_ms is not None else -1, self.line, self.key)
 
 
 @dataclass(frozen=True, slots=True)

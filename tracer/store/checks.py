@@ -33,6 +33,8 @@ class EventFacts(NamedTuple):
     request_id: str
     attempt: int | None
     context_json: str
+    source_id: int
+    line: int
 
 
 class UsageFacts(NamedTuple):

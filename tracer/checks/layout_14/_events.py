@@ -46,7 +46,7 @@ class EventsBefore:
         found: list[Event] = []
         while self._next < len(self._events):
             event = self._events[self._next]
-            if event.at_ms is None or started is None or event.at_ms > started:
+            if event.at_ms is None or started is None or _after(event, step):
                 if event.at_ms is None:
                     self._next += 1
                     continue
@@ -54,6 +54,16 @@ class EventsBefore:
             found.append(Event(event.event, event.at_ms, fields_of(event)))
             self._next += 1
         return found
+
+
+def _after(event: LogEvent, step: Step) -> bool:
+    """Whether an event happened after a request was built. Of one millisecond, the order of the
+    lines tells it, where both stand in one file."""
+    at_ms, started = event.at_ms or 0, step.request.started_at_ms or 0
+    here, there = event.place, step.request.place
+    if at_ms == started and here is not None and there is not None and here[0] == there[0]:
+        return here[1] > there[1]
+    return at_ms > started
 
 
 def fields_of(event: LogEvent) -> dict[str, Any]:

@@ -86,6 +86,7 @@ class _Builder:
             if side_call
             else self._snapshots.before(row, self._starts.get(row.lane, ())),
             head_proven=bool(row.system_from),
+            place=(row.source_id, row.line),
         )
         if row.node_id is None:
             return request

@@ -36,6 +36,7 @@ def _event(row: EventFacts, session_id: str) -> LogEvent:
         request_id=row.request_id,
         attempt=row.attempt,
         context_json=row.context_json,
+        place=(row.source_id, row.line),
     )
 
 

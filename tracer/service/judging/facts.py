@@ -155,6 +155,7 @@ def _call(
         params=_params(extra, params),
         headers=_headers(extra.headers_json),
         hashes=ladder,
+        line=row.line,
         prompt_tokens_estimate=path.tokens if path is not None and path.whole else None,
     )
     facts = replace(facts, client_version=facts.headers.get("user-agent", ""))
