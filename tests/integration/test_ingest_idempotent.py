@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -337,3 +337,16 @@ def test_a_request_known_from_the_log_becomes_one_request_when_its_record_arrive
     append(log, event("model.request.completed", at=9000, context={"requestId": "req-1"}))
     ingest(db, log)
     assert only_request(db) == after
+
+
+def test_an_error_inside_a_batch_is_told_as_itself(tmp_path: Path) -> None:
+    ingestor = Ingestor(tmp_path / "tracer.db", IngestOptions())
+    with pytest.raises(RuntimeError, match="the real error"), closing(ingestor):
+        ingestor.connection.execute("BEGIN IMMEDIATE")
+        ingestor.connection.execute("INSERT INTO counters VALUES ('test', 1)")
+        list(ingestor.connection.execute("SELECT * FROM counters"))
+        raise RuntimeError("the real error")
+    again = Ingestor(tmp_path / "tracer.db", IngestOptions())
+    with closing(again):
+        rows = again.connection.execute("SELECT count(*) FROM counters WHERE name = 'test'")
+        assert rows.fetchone() == (0,)

@@ -118,7 +118,12 @@ class Ingestor:
         self._read_again: set[str] = set()
 
     def close(self) -> None:
-        """Close the database; the write-ahead log is folded in if nobody else reads it."""
+        """Close the database; the write-ahead log is folded in if nobody else reads it.
+
+        A batch that an error left open is dropped: closing must not fail and hide that error.
+        """
+        if self.connection.in_transaction:
+            self.connection.execute("ROLLBACK")
         self.connection.execute("PRAGMA busy_timeout=100")
         self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self.connection.close()
