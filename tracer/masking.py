@@ -192,10 +192,13 @@ def find_secrets(text: str, *, cut: bool = False) -> tuple[Secret, ...]:
     goes on: what looks like the beginning of a secret at its end is taken for one."""
     found: list[Secret] = []
     low = ascii_lower(text)
-    for word, forms in _BY_WORD.items():
+    words = [word for word in _BY_WORD if word in low]
+    if not words:  # one stands in whatever is looked for below, too
+        return ()
+    for word in words:
         at = low.find(word)
         while at >= 0:
-            for form in forms:
+            for form in _BY_WORD[word]:
                 secret = _at(text, at, form)
                 if secret is not None:
                     found.append(secret)

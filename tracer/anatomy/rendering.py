@@ -9,10 +9,14 @@ log's reader writes in another form.
 
 import json
 from collections.abc import Sequence
+from functools import lru_cache
 from json.encoder import encode_basestring
+
+import msgspec
 
 from tracer.model.prompt import Block, Kind
 
+_encode = msgspec.json.Encoder().encode
 _ABSENT = "absent"
 
 
@@ -76,7 +80,16 @@ def _notes(block: Block) -> tuple[list[tuple[str, str]], frozenset[str]]:
 
 
 def _text(value: str) -> str:
-    return encode_basestring(value)  # what json.dumps does to a text, without its preparations
+    """What json.dumps makes of a text."""
+    try:
+        return _encode(value).decode()
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return encode_basestring(value)
+
+
+@lru_cache(maxsize=256)
+def _key(name: str) -> str:
+    return _text(name)
 
 
 def _json(value: object) -> str:
@@ -88,4 +101,4 @@ def _array(items: Sequence[str]) -> str:
 
 
 def _object(fields: Sequence[tuple[str, str]]) -> str:
-    return "{" + ",".join(f"{_text(key)}:{value}" for key, value in fields) + "}"
+    return "{" + ",".join([f"{_key(key)}:{value}" for key, value in fields]) + "}"

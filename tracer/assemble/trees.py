@@ -64,6 +64,11 @@ class PromptTree:
             parent = run.parent_id
             self._above.append((0, 0, 0) if parent is None else self.measure(parent))
 
+    @property
+    def counted(self) -> bool:
+        """Whether every block has its count, gaps aside."""
+        return not self._uncounted[-1]
+
     def measure(self, node: int) -> tuple[int, int, int]:
         """How many blocks a prompt has, its tokens, and how many blocks are not counted."""
         run = bisect_right(self._firsts, node) - 1

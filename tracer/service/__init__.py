@@ -43,11 +43,13 @@ from tracer.model.views import (
     Timeline,
 )
 from tracer.service.additions import session_additions
+from tracer.service.anatomy_detail import PromptReader
 from tracer.service.cached import RevisionCache
 from tracer.service.checking.keeping import FollowedChecks
 from tracer.service.checking.reader import CheckReader, ChecksOfService
 from tracer.service.comparing import Comparer, hunks_of
 from tracer.service.comparing_sessions import session_side
+from tracer.service.contents import KeptContents
 from tracer.service.detail import build_detail
 from tracer.service.doctor import examine
 from tracer.service.existing import session_of, session_row
@@ -215,6 +217,8 @@ class Service(ChecksOfService, SearchOfService, SegmentsOfService):
         self._sessions: RevisionCache[LoadedSession] = RevisionCache()
         self._stories: RevisionCache[SessionStory] = RevisionCache()
         self._surroundings: RevisionCache[Surroundings] = RevisionCache()
+        self._contents = KeptContents()
+        self._prompts = PromptReader()
         self._comparer = Comparer()
         self._verdicts = VerdictReader()
         self._checks = CheckReader(rules_off)
@@ -296,7 +300,7 @@ class Service(ChecksOfService, SearchOfService, SegmentsOfService):
         return self._sessions.get(
             connection,
             row_id,
-            lambda: LoadedSession(connection, row_id, session_id, self._verdicts),
+            lambda: LoadedSession(connection, row_id, session_id, self._verdicts, self._contents),
         )
 
     def request(
@@ -315,6 +319,7 @@ class Service(ChecksOfService, SearchOfService, SegmentsOfService):
                 connection,
                 self._loaded(connection, row_id, session.session_id),
                 session,
+                self._prompts,
                 key,
                 block_from=max(block_from, 0),
                 block_limit=block_limit,

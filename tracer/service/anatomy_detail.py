@@ -2,7 +2,7 @@
 needs all texts of its prompt, and the numbers that stand side by side."""
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -25,9 +25,10 @@ from tracer.model.anatomy_views import (
     UsageCategoryView,
 )
 from tracer.model.json_values import text_of, whole_of
-from tracer.model.prompt import Prompt
+from tracer.model.prompt import Marker, Prompt
 from tracer.model.views import RequestSummary
 from tracer.service.joined import ContextReport
+from tracer.service.kept import Kept
 from tracer.service.loading import place_blocks
 from tracer.service.wire import wire_view
 from tracer.store.events import UsageRow
@@ -49,37 +50,78 @@ class Sizes(NamedTuple):
     lane: Calibration | None
 
 
+class ReadPrompt(NamedTuple):
+    """What a whole prompt says. `at` gives the place of a block by its message and its place in
+    it."""
+
+    found: PromptAnatomy
+    usage: UsageBreakdown
+    files: tuple[InstructionFileView, ...]
+    at: Mapping[tuple[int | None, int], int]
+
+
+class PromptReader:
+    """Reads whole prompts, and keeps the last few that were read. Safe in threads."""
+
+    def __init__(self) -> None:
+        self._kept: Kept[ReadPrompt] = Kept()
+
+    def read(
+        self,
+        connection: sqlite3.Connection,
+        row: RequestRow,
+        markers: Sequence[Marker],
+        blocks: list[BlockRow],
+        known: tuple[LoggedText, ...],
+    ) -> ReadPrompt:
+        """What the prompt of a request says; `known` are the logged section texts. The work is
+        linear in the prompt's bytes."""
+        made_from = (row.verified_from, row.system_from, markers, blocks, known)
+        return self._kept.get(
+            row.key, made_from, lambda: _read(connection, row, markers, blocks, known)
+        )
+
+
+def _read(
+    connection: sqlite3.Connection,
+    row: RequestRow,
+    markers: Sequence[Marker],
+    blocks: list[BlockRow],
+    known: tuple[LoggedText, ...],
+) -> ReadPrompt:
+    packed = block_texts(connection, sorted({b.block_id for b in blocks}))
+    texts = {block_id: block_text(*columns) for block_id, columns in packed.items()}
+    prompt = Prompt(place_blocks(blocks, texts, row, list(markers)))
+    context = AnatomyContext(known)
+    found = anatomy_of(prompt, context)
+    at = {(b.message_index, b.block_index): b.index for b in prompt.blocks}
+    files = tuple(_files(found, prompt, at))
+    return ReadPrompt(found, usage_of(prompt, found, context), files, at)
+
+
 def build_anatomy(
     connection: sqlite3.Connection,
     request: RequestSummary,
     row: RequestRow,
     blocks: list[BlockRow],
-    known: tuple[LoggedText, ...],
+    prompt: ReadPrompt | None,
     report: ContextReport | None,
     sizes: Sizes,
 ) -> AnatomyView | None:
     """The anatomy of a request; None where neither its prompt nor its context usage is known.
-
-    `known` are the logged section texts, `report` the agent's own account of its context. The work
-    is linear in the prompt's bytes.
-    """
+    `report` is the agent's own account of its context."""
     calibration = _calibration(request.lane, sizes)
-    if not blocks:
+    if prompt is None:
         if report is None:
             return None
         usage = _breakdown(None, report, request, sizes)
         return AnatomyView("unknown", _NO_PROMPT, _NO_STATE, (), (), (), usage, calibration)
-    packed = block_texts(connection, sorted({b.block_id for b in blocks}))
-    texts = {block_id: block_text(*columns) for block_id, columns in packed.items()}
-    prompt = Prompt(place_blocks(blocks, texts, row, list(request.markers)))
-    context = AnatomyContext(known)
-    found = anatomy_of(prompt, context)
-    at = {(b.message_index, b.block_index): b.index for b in prompt.blocks}
+    found, at = prompt.found, prompt.at
     return AnatomyView(
         variant=found.variant.value,
         variant_evidence=found.variant_evidence,
         mcs_state=McsStateView(found.mcs.state.value, found.mcs.evidence, found.mcs.message_index),
-        instruction_files=tuple(_files(found, prompt, at)),
+        instruction_files=prompt.files,
         demoted=tuple(
             DemotedView(d.message_index, d.sources, d.reason, at.get((d.message_index, 0)))
             for d in found.demoted
@@ -95,14 +137,14 @@ def build_anatomy(
             )
             for u in found.unverified
         ),
-        usage=_breakdown(usage_of(prompt, found, context), report, request, sizes),
+        usage=_breakdown(prompt.usage, report, request, sizes),
         calibration=calibration,
         wire=wire_view(request_wire(connection, row.id), request, blocks),
     )
 
 
 def _files(
-    found: PromptAnatomy, prompt: Prompt, at: dict[tuple[int | None, int], int]
+    found: PromptAnatomy, prompt: Prompt, at: Mapping[tuple[int | None, int], int]
 ) -> Iterator[InstructionFileView]:
     """The instruction files, all of them in the section that holds them."""
     section = next((s for s in found.sections if s.source == "request_user_context"), None)

@@ -3,17 +3,22 @@
 import sqlite3
 from collections.abc import Iterator
 
+from tracer.anatomy.calibration import Calibration, Sample, calibrate
 from tracer.model.views import SectionView
 from tracer.service.anatomy import RequestAnatomy, SessionAnatomy
 from tracer.service.facts import NO_PROMPT, FactsMaker, PromptFacts
+from tracer.service.kept import Kept
 from tracer.service.placing import shown_by
 from tracer.service.requests import SessionData, logged_before
 from tracer.service.traced import TracedAnatomies
+from tracer.store.layout_reading import has_layouts
+from tracer.store.readings import stored_rules
+from tracer.store.records import connection_revision
 
 
 class Contents:
     """The prompts of a session. `anatomies` are those of its requests in order, None without a
-    prompt; `tree` holds their sizes."""
+    prompt; `tree` holds their sizes, `logged` the sections that the log tells, with their texts."""
 
     def __init__(self, connection: sqlite3.Connection, row_id: int, data: SessionData) -> None:
         session = SessionAnatomy(connection, row_id, data.sections)
@@ -25,9 +30,27 @@ class Contents:
             else traced.of(row, session.of(row.node_id, row.started_at_ms))
             for row in data.rows
         ]
+        self.logged = data.sections
         self._data = data
         self._maker = FactsMaker()
         self._sections: list[tuple[SectionView, ...]] | None = None
+        self._calibrations: dict[str, Calibration | None] = {}
+
+    def calibration(self, lane: str) -> Calibration | None:
+        """Billed tokens per counted token in a lane, over the prompts that are known as a whole."""
+        if lane not in self._calibrations:
+            samples = []
+            for row in self._data.rows:
+                node = row.node_id
+                if row.lane != lane or node is None:
+                    continue
+                if not row.input_tokens or row.verified_from is None:
+                    continue
+                _, tokens, uncounted = self.tree.measure(node)
+                if not uncounted and not self.tree.told(node).has_gap:
+                    samples.append(Sample(tokens, row.input_tokens))
+            self._calibrations[lane] = calibrate(samples)
+        return self._calibrations[lane]
 
     def facts(self, seq: int) -> PromptFacts:
         """What the request number `seq` (from 1) contains."""
@@ -50,3 +73,29 @@ class Contents:
             yield self._maker.sections(
                 anatomy, logged, purpose=row.query_source, seq=seq, shown=shown
             )
+
+
+class KeptContents:
+    """The contents of some sessions. Safe in threads."""
+
+    def __init__(self) -> None:
+        self._kept: Kept[Contents] = Kept()
+
+    def get(self, connection: sqlite3.Connection, row_id: int, data: SessionData) -> Contents:
+        """The contents of a session. They are made of its requests, the sections that its log
+        tells, the blocks of its prompts, what these say by the rules that read them, and how a
+        trace says that they are laid out: of a trace they are made anew in each revision, and of
+        blocks that are still to be counted each time."""
+        traced = has_layouts(connection, row_id)
+        made_from = (
+            data.rows,
+            data.sections.rows,
+            stored_rules(connection),
+            connection_revision(connection) if traced else None,
+        )
+        return self._kept.get(
+            row_id,
+            made_from,
+            lambda: Contents(connection, row_id, data),
+            lambda made: made.tree.counted,
+        )

@@ -10,7 +10,7 @@ from tracer.model.events import Status
 from tracer.model.prompt import Kind
 from tracer.model.source import SourceRef
 from tracer.model.views import RequestDetail, RequestSummary, SessionSummary
-from tracer.service.anatomy_detail import Sizes, build_anatomy
+from tracer.service.anatomy_detail import PromptReader, Sizes, build_anatomy
 from tracer.service.baselines import baseline_for
 from tracer.service.blocks import Around, block_views, map_runs, prompt_parts
 from tracer.service.evidence import evidence_of
@@ -27,6 +27,7 @@ def build_detail(
     connection: sqlite3.Connection,
     loaded: LoadedSession,
     session: SessionSummary,
+    prompts: PromptReader,
     key: str,
     *,
     block_from: int,
@@ -44,7 +45,7 @@ def build_detail(
     uncounted = sum(b.bpe_tokens is None and b.kind != Kind.GAP for b in blocks)
     calibration = _calibration(summary, blocks)
     sizes = _sizes(
-        summary, blocks, uncounted, calibration, loaded.calibration(connection, row.lane)
+        summary, blocks, uncounted, calibration, loaded.contents(connection).calibration(row.lane)
     )
     around = Around(summary, row, data.paths, sizes.calibrated, common or 0)
     page = blocks[block_from : None if block_limit is None else block_from + block_limit]
@@ -79,7 +80,7 @@ def build_detail(
         baseline_key=baseline,
         common_blocks=common,
         map_runs=map_runs(blocks, row, common or 0),
-        anatomy=_anatomy(connection, loaded, row, summary, blocks, report, sizes)
+        anatomy=_anatomy(connection, loaded, prompts, row, summary, blocks, report, sizes)
         if anatomy
         else None,
     )
@@ -88,22 +89,20 @@ def build_detail(
 def _anatomy(
     connection: sqlite3.Connection,
     loaded: LoadedSession,
+    prompts: PromptReader,
     row: RequestRow,
     request: RequestSummary,
     blocks: list[BlockRow],
     report: ContextReport | None,
     sizes: Sizes,
 ) -> AnatomyView | None:
-    sections = loaded.data.sections
-
-    def read() -> AnatomyView | None:
-        known = sections.texts(sections.version(row.started_at_ms))
-        found = build_anatomy(connection, request, row, blocks, known, report, sizes)
-        # The categories that are counted again are those of one agent: a trace has its own.
-        traced = request.segments is not None
-        return replace(found, usage=None) if found is not None and traced else found
-
-    return loaded.anatomy(row.key, read)
+    logged = loaded.contents(connection).logged
+    known = logged.texts(logged.version(row.started_at_ms))
+    prompt = prompts.read(connection, row, request.markers, blocks, known) if blocks else None
+    found = build_anatomy(connection, request, row, blocks, prompt, report, sizes)
+    # The categories that are counted again are those of one agent: a trace has its own.
+    traced = request.segments is not None
+    return replace(found, usage=None) if found is not None and traced else found
 
 
 def _sources(

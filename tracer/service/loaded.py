@@ -7,14 +7,12 @@ from.
 """
 
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
-from itertools import islice
+from collections.abc import Mapping, Sequence
 
-from tracer.anatomy.calibration import Calibration, Sample, calibrate
-from tracer.model.anatomy_views import AnatomyView, Presence
+from tracer.model.anatomy_views import Presence
 from tracer.model.segment_views import RequestSegments
 from tracer.model.views import RequestOutline, RequestSummary, Timeline
-from tracer.service.contents import Contents
+from tracer.service.contents import Contents, KeptContents
 from tracer.service.lazy import Lazy
 from tracer.service.presences import build_presence
 from tracer.service.requests import WholeRequest, load_session, summarise
@@ -31,8 +29,6 @@ from tracer.store.reading import (
     session_requests,
 )
 
-KEPT_ANATOMIES = 8
-
 
 class LoadedSession:
     """The requests of a session. Two threads may make the same thing at once: they make equals."""
@@ -43,19 +39,19 @@ class LoadedSession:
         row_id: int,
         session_id: str,
         verdicts: VerdictReader,
+        kept: KeptContents,
     ) -> None:
         self.data = load_session(connection, row_id)
         self.row_id = row_id
         self.session_id = session_id
         self._verdicts = verdicts
+        self._kept = kept
         self._contents: Contents | None = None
         self._whole: list[WholeRequest] | None = None
         self._requests: Sequence[RequestSummary] | None = None
         self._outline: Sequence[RequestOutline] | None = None
         self._timeline: Timeline | None = None
         self._presence: Presence | None = None
-        self._calibrations: dict[str, Calibration | None] = {}
-        self._anatomies: dict[str, AnatomyView | None] = {}
         self._segments: Mapping[int, RequestSegments] | None = None
 
     def segments(self, connection: sqlite3.Connection) -> Mapping[int, RequestSegments]:
@@ -67,7 +63,7 @@ class LoadedSession:
     def contents(self, connection: sqlite3.Connection) -> Contents:
         """What the prompts contain."""
         if self._contents is None:
-            self._contents = Contents(connection, self.row_id, self.data)
+            self._contents = self._kept.get(connection, self.row_id, self.data)
         return self._contents
 
     def requests(self, connection: sqlite3.Connection) -> Sequence[RequestSummary]:
@@ -128,34 +124,6 @@ class LoadedSession:
                 (session, *children),
             )
         return self._timeline
-
-    def calibration(self, connection: sqlite3.Connection, lane: str) -> Calibration | None:
-        """Billed tokens per counted token in a lane, over the prompts that are known as a whole."""
-        if lane not in self._calibrations:
-            tree, samples = self.contents(connection).tree, []
-            for row in self.data.rows:
-                node = row.node_id
-                if row.lane != lane or node is None:
-                    continue
-                if not row.input_tokens or row.verified_from is None:
-                    continue
-                _, tokens, uncounted = tree.measure(node)
-                if not uncounted and not tree.told(node).has_gap:
-                    samples.append(Sample(tokens, row.input_tokens))
-            self._calibrations[lane] = calibrate(samples)
-        return self._calibrations[lane]
-
-    def anatomy(self, key: str, make: Callable[[], AnatomyView | None]) -> AnatomyView | None:
-        """The anatomy of a request, made where it is none of the last few."""
-        if key not in self._anatomies:
-            made = make()
-            for oldest in list(
-                islice(self._anatomies, max(0, len(self._anatomies) + 1 - KEPT_ANATOMIES))
-            ):
-                self._anatomies.pop(oldest, None)
-            self._anatomies[key] = made
-            return made
-        return self._anatomies[key]
 
     def _all(self, connection: sqlite3.Connection) -> list[WholeRequest]:
         """All requests with their rows."""

@@ -10,6 +10,8 @@ from tracer.store.prompts import BlockRow, block_texts, prompt_blocks
 from tracer.store.reading import AnyRequest
 from tracer.store.tokens import block_text
 
+_TIERS, _KINDS = {tier.value: tier for tier in Tier}, {kind.value: kind for kind in Kind}
+
 
 class LoadedPrompt(NamedTuple):
     """A prompt, and the row of each of its blocks."""
@@ -46,7 +48,7 @@ def place_blocks(
     system_messages = 0
     placed = []
     for block in rows:
-        tier = Tier(block.tier)
+        tier = _TIERS[block.tier]
         if tier is Tier.SYSTEM and block.message_index is not None:
             system_messages = block.message_index + 1
         at = tier_index(block, tier, system_messages)
@@ -60,7 +62,7 @@ def place_blocks(
                 block=Block(
                     tier,
                     block.role,
-                    Kind(block.kind),
+                    _KINDS[block.kind],
                     texts.get(block.block_id, ""),
                     block.shape,
                     block.name,
@@ -72,7 +74,7 @@ def place_blocks(
                 wire_hash=block.wire_hash,
                 norm_hash=block.norm_hash,
                 tokens=block.estimate_tokens if block.bpe_tokens is None else block.bpe_tokens,
-                marker=by_place.get((tier, at, inner)),
+                marker=by_place.get((tier, at, inner)) if by_place else None,
                 verified=verified_in(block, tier, row),
             )
         )

@@ -13,7 +13,7 @@ from tracer.model.prompt import Kind, Part, Prompt
 from tracer.model.verdict import ReadStop
 from tracer.service.loading import place_blocks
 from tracer.store.events import session_sections
-from tracer.store.prompts import BlockRow, block_texts, prompt_blocks
+from tracer.store.prompts import BlockRow, block_texts, head_and_block
 from tracer.store.reading import RequestRow
 from tracer.store.tokens import block_text
 
@@ -36,10 +36,10 @@ def named_stop(
     proportion, so the distance is about right; a stop in other text stays as it is."""
     if row.node_id is None or stop.index is None or not stop.block_tokens:
         return stop
-    rows = prompt_blocks(connection, row.node_id)
-    if not 0 <= stop.index < len(rows) or rows[stop.index].kind == Kind.GAP:
+    rows = head_and_block(connection, row.node_id, stop.index, _HEAD)
+    block = next((r for r in rows if r.depth == stop.index), None)
+    if block is None or block.kind == Kind.GAP:
         return stop
-    block = rows[stop.index]
     wanted = [r for r in rows if r.part in _HEAD] if block.part in _HEAD else [block]
     logged = session_sections(connection, row_id) if block.part in _HEAD else []
     ids = {r.block_id for r in wanted} | {r.block_id for r in logged if r.block_id is not None}

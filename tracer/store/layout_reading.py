@@ -50,6 +50,16 @@ class SessionLayouts(NamedTuple):
         return tuple(self.notes[i] for i in stored.note_ids) if stored else ()
 
 
+def has_layouts(connection: sqlite3.Connection, row_id: int) -> bool:
+    """Whether a trace tells the layout of any prompt of a session."""
+    row = connection.execute(
+        "SELECT EXISTS (SELECT 1 FROM requests r JOIN request_layouts l ON l.request_id = r.id "
+        "WHERE r.session_id = ?)",
+        (row_id,),
+    ).fetchone()
+    return bool(row[0])
+
+
 def session_layouts(connection: sqlite3.Connection, row_id: int) -> SessionLayouts:
     """The layouts of a session; nothing for a session of another format."""
     rows = connection.execute(_REQUESTS, (row_id,)).fetchall()

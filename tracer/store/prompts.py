@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias, cast
 
 from tracer.assemble.chains import ChainNode
 from tracer.assemble.rebuild import PlacedBlock
-from tracer.model.prompt import Block, Kind, Tier
+from tracer.model.prompt import Block, Kind, Part, Tier
 from tracer.store.tokens import block_text
 from tracer.tokens import DEFAULT_ENCODING
 
@@ -153,17 +153,29 @@ _BLOCK_COLUMNS = """n.id, n.depth, n.message_index, n.block_index, b.id, b.wire_
   b.role, b.kind, b.part, b.name, b.call_id, b.chars, b.bytes, b.estimate_tokens, t.tokens, t.exact,
   b.span_messages, b.preview, b.extra_json, b.source_id, b.line, b.offset_bytes, b.shape,
   b.message_json, b.norm_hash"""
+_PROMPT = (
+    f"{_UP} SELECT {_BLOCK_COLUMNS} FROM up JOIN nodes n ON n.id = up.id "
+    "JOIN blocks b ON b.id = n.block_id "
+    "LEFT JOIN block_tokens t ON t.block_id = b.id AND t.counter = ?2"
+)
 
 
 def prompt_blocks(connection: sqlite3.Connection, node_id: int) -> list[BlockRow]:
     """All blocks of a prompt, in order."""
+    rows = connection.execute(f"{_PROMPT} ORDER BY n.depth", (node_id, DEFAULT_ENCODING))
+    return [BlockRow._make(row) for row in rows]
+
+
+def head_and_block(
+    connection: sqlite3.Connection, node_id: int, index: int, head: Sequence[Part]
+) -> list[BlockRow]:
+    """Of a prompt its blocks of some parts, and the one at `index` where there is one, in order."""
+    marks = ",".join("?" * len(head))
     rows = connection.execute(
-        f"{_UP} SELECT {_BLOCK_COLUMNS} FROM up JOIN nodes n ON n.id = up.id "
-        "JOIN blocks b ON b.id = n.block_id "
-        "LEFT JOIN block_tokens t ON t.block_id = b.id AND t.counter = ?2 ORDER BY n.depth",
-        (node_id, DEFAULT_ENCODING),
+        f"{_PROMPT} WHERE n.depth = ?3 OR b.part IN ({marks}) ORDER BY n.depth",
+        (node_id, DEFAULT_ENCODING, index, *head),
     )
-    return [BlockRow(*row) for row in rows]
+    return [BlockRow._make(row) for row in rows]
 
 
 def session_block_rows(connection: sqlite3.Connection, nodes: Sequence[int]) -> dict[int, BlockRow]:

@@ -95,8 +95,13 @@ class ReadingRows:
 
 def rules_are_current(connection: sqlite3.Connection) -> bool:
     """True where the stored readings are those of this program's rules."""
+    return stored_rules(connection) == RULES_VERSION
+
+
+def stored_rules(connection: sqlite3.Connection) -> int | None:
+    """The version of the rules that the stored readings are by."""
     row = connection.execute("SELECT value FROM counters WHERE name = ?", (_NAME,)).fetchone()
-    return row is not None and int(row[0]) == RULES_VERSION
+    return int(row[0]) if row is not None else None
 
 
 def next_unread(connection: sqlite3.Connection, after_id: int) -> int | None:
