@@ -39,6 +39,20 @@ class TreeRows:
     cum_chars: Sequence[int]
 
 
+def known_tokens(tokens: Sequence[int]) -> Sequence[int]:
+    """The tokens of nodes, counted or estimated."""
+    if min(tokens, default=0) >= 0:  # mostly; tens of thousands of steps fewer
+        return tokens
+    return [n if n >= 0 else -1 - n for n in tokens]
+
+
+def estimated(tokens: Sequence[int]) -> Sequence[int]:
+    """Of each node 1 where its tokens are an estimate, else 0."""
+    if min(tokens, default=0) >= 0:
+        return bytes(len(tokens))
+    return [int(n < 0) for n in tokens]
+
+
 class PromptTree:
     """The prompts of a session. Nodes are named by their row ids."""
 
@@ -56,9 +70,8 @@ class PromptTree:
         self._firsts = [run.first for run in rows.runs]
         lengths = (run.last - run.first + 1 for run in rows.runs)
         self._starts = list(accumulate(lengths, initial=0))
-        sizes = (n if n >= 0 else -1 - n for n in rows.tokens)
-        self._tokens = list(accumulate(sizes, initial=0))
-        self._uncounted = list(accumulate((n < 0 for n in rows.tokens), initial=0))
+        self._tokens = list(accumulate(known_tokens(rows.tokens), initial=0))
+        self._uncounted = list(accumulate(estimated(rows.tokens), initial=0))
         self._above: list[tuple[int, int, int]] = []  # depth, tokens, uncounted above each run
         for run in rows.runs:
             parent = run.parent_id

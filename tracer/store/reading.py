@@ -194,7 +194,7 @@ def session_lines(connection: sqlite3.Connection, row_id: int) -> list[RequestLi
     rows = connection.execute(
         f"SELECT {columns} FROM requests r WHERE r.session_id = ? {_IN_ORDER}", (row_id,)
     )
-    return [RequestLine(*row) for row in rows]
+    return [RequestLine._make(row) for row in rows]
 
 
 def session_requests(connection: sqlite3.Connection, row_id: int) -> list[RequestRow]:

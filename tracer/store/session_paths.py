@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 import msgspec
 
 from tracer.assemble.chains import Leg
-from tracer.assemble.trees import Run, TreeRows
+from tracer.assemble.trees import Run, TreeRows, estimated, known_tokens
 from tracer.tokens import DEFAULT_ENCODING
 
 # A session's nodes were mostly stored in one go. Looking through a span of ids takes a fraction of
@@ -42,6 +42,7 @@ def session_tree(connection: sqlite3.Connection, row_id: int) -> TreeRows:
     ends = sorted(_ends(runs, telling))
     letters, *numbers = _nodes(connection, runs)
     tokens, cum_chars = (msgspec.json.decode(f"[{text}]", type=list[int]) for text in numbers)
+    sizes, guesses = known_tokens(tokens), estimated(tokens)
     legs: list[Leg] = []
     columns = iter(_columns(connection, ends))
     at = base = 0
@@ -49,13 +50,12 @@ def session_tree(connection: sqlite3.Connection, row_id: int) -> TreeRows:
         start = base
         while at < len(ends) and ends[at] <= last:
             stop = base + ends[at] - first + 1
-            own = tokens[start:stop]
             legs.append(
                 Leg(
                     ends[at], parent, *next(columns),
                     cum_chars=cum_chars[stop - 1],
-                    tokens=sum(n if n >= 0 else -1 - n for n in own),
-                    uncounted=sum(n < 0 for n in own),
+                    tokens=sum(sizes[start:stop]),
+                    uncounted=sum(guesses[start:stop]),
                     plain="" if ends[at] in telling else letters[start:stop],
                 )
             )  # fmt: skip

@@ -52,6 +52,10 @@ class _Rows:
         self.found = found
         self.asked = asked
 
+    def at(self, key: str) -> "_Rows":
+        """The same with what was found at one request only; empty means at all."""
+        return _Rows([row for row in self.found if row.key == key], self.asked) if key else self
+
 
 class CheckReader:
     """Reads the checks of one database. Safe in threads."""
@@ -69,6 +73,14 @@ class CheckReader:
         """What the rules say of one session; `now` False is content with what is stored."""
         return self._reports.get(
             connection, (row_id, now), lambda: self._of_one(connection, row_id, now=now)
+        )
+
+    def request(
+        self, connection: sqlite3.Connection, row_id: int, key: str, *, now: bool = True
+    ) -> CheckReport:
+        """The same with the findings of one of its requests only."""
+        return self._reports.get(
+            connection, (row_id, now, key), lambda: self._of_one(connection, row_id, key, now=now)
         )
 
     def everything(self, connection: sqlite3.Connection) -> CheckReport:
@@ -112,12 +124,14 @@ class CheckReader:
             totals=totals,
         )
 
-    def _of_one(self, connection: sqlite3.Connection, row_id: int, *, now: bool) -> CheckReport:
+    def _of_one(
+        self, connection: sqlite3.Connection, row_id: int, key: str = "", *, now: bool
+    ) -> CheckReport:
         if not now and not is_checked(connection, row_id):
             stored = _Rows(found_rows(connection, row_id), asked_rows(connection, row_id))
             if stored.asked or request_count(connection, row_id) > CHECK_AT_ONCE:
-                return replace(self._report(connection, [stored]), outdated=1)
-        return self._report(connection, [self._of(connection, row_id)])
+                return replace(self._report(connection, [stored.at(key)]), outdated=1)
+        return self._report(connection, [self._of(connection, row_id).at(key)])
 
     def _of_all(self, connection: sqlite3.Connection) -> CheckReport:
         """Most sessions are stored as they are; the others are checked one by one."""
@@ -218,15 +232,8 @@ class ChecksOfService:
         for `check`. Raises NotFoundError."""
         with self._read() as connection:
             row_id, _ = session_of(connection, key)
-            report = self._checks.session(connection, row_id, now=now)
-        return of_request(report, key)
+            return self._checks.request(connection, row_id, key, now=now)
 
     def rules(self) -> tuple[RuleView, ...]:
         """Every rule, by name; those that the settings switch off are marked."""
         return rule_views(self._checks.off)
-
-
-def of_request(report: CheckReport, key: str) -> CheckReport:
-    """A session's report with the findings of one of its requests only."""
-    own = (view for view in report.findings if view.finding.key == key)
-    return replace(report, findings=tuple(own))
