@@ -44,9 +44,8 @@ def build_detail(
     baseline, common = _baseline(connection, data, seq, blocks)
     uncounted = sum(b.bpe_tokens is None and b.kind != Kind.GAP for b in blocks)
     calibration = _calibration(summary, blocks)
-    sizes = _sizes(
-        summary, blocks, uncounted, calibration, loaded.contents(connection).calibration(row.lane)
-    )
+    lane = loaded.contents(connection).calibration(row.lane)
+    sizes = _sizes(summary, blocks, uncounted, calibration, lane)
     around = Around(summary, row, data.paths, sizes.calibrated, common or 0)
     page = blocks[block_from : None if block_limit is None else block_from + block_limit]
     texts = block_texts(connection, [b.block_id for b in page]) if text else {}
