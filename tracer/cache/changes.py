@@ -14,6 +14,11 @@ SUMMARY = re.compile(
 )
 """How a summary of a conversation introduces itself."""
 
+TAIL_KINDS = frozenset({"todo_reminder", "repair_reminder", "transaction_snapshot"})
+"""Kinds of messages at the end of a prompt, which every request writes anew."""
+
+SUMMARY_KIND = "summary"
+
 _TAGGED = re.compile(r"\s*<[a-z][a-z_-]*reminder>")
 
 

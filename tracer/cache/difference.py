@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from tracer.cache.changes import HOISTED, SUMMARY
+from tracer.cache.changes import HOISTED, SUMMARY, TAIL_KINDS
 from tracer.masking import mask_piece
 from tracer.model.comparison import Change as Compared
 from tracer.model.comparison import Comparison, Op, Relation, Span, TextChanges
@@ -29,10 +29,20 @@ _STRIPPED = {
 _KEPT = (Op.EQUAL, Op.MOVED, Op.REORDERED)
 
 
+class Note(NamedTuple):
+    """What an open trace says a block is: a kind, its name in words, the capability it belongs
+    to."""
+
+    kind: str = ""
+    words: str = ""
+    capability: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Names:
     """What the blocks of the two prompts are called, by index over the whole prompt: the section or
-    the reminder that a block is (of A and of B), and the text changes of a pair of blocks."""
+    the reminder that a block is (of A and of B), what a trace notes of it, and the text changes of
+    a pair of blocks."""
 
     a_sections: Mapping[int, str] = field(default_factory=dict)
     b_sections: Mapping[int, str] = field(default_factory=dict)
@@ -40,6 +50,8 @@ class Names:
     b_reminders: Mapping[int, str] = field(default_factory=dict)
     texts: Mapping[tuple[int, int], TextChanges] = field(default_factory=dict)
     labels: Mapping[int, str] = field(default_factory=dict)
+    a_notes: Mapping[int, Note] = field(default_factory=dict)
+    b_notes: Mapping[int, Note] = field(default_factory=dict)
 
 
 class _Scale(NamedTuple):
@@ -61,9 +73,11 @@ def difference_of(
     names = names or Names()
     scale = _scale(a, b, a_billed, b_billed)
     real = [c for c in comparison.changes if c.op not in (Op.EQUAL, Op.UNKNOWN)]
-    tail_from = _tail_from(comparison)
+    tail_from = _tail_from(comparison, names)
     changes = tuple(
-        _change(c, comparison, a, b, scale, names) for c in real if not _is_tail(c, tail_from)
+        _change(c, comparison, a, b, scale, names)
+        for c in real
+        if not _is_tail(c, tail_from) and not _moved_on(c, tail_from, names)
     )
     common, unverified, note = _common(comparison, scale)
     return Difference(
@@ -73,11 +87,11 @@ def difference_of(
         current_blocks=comparison.b_blocks,
         common_chars=comparison.common.chars,
         changes=changes,
-        kept_after_tokens=_kept(comparison, b, scale, common),
+        kept_after_tokens=_kept(comparison, b, scale, common, names),
         boundaries=_boundaries(b, scale, names),
         unverified_from_tokens=unverified,
         unverified_note=note,
-        shift=_shift(comparison, a),
+        shift=_shift(comparison, a, names),
         error_fraction=ERROR_FRACTION if b_billed else UNSCALED_ERROR_FRACTION,
     )
 
@@ -147,20 +161,39 @@ def _tokens_at(comparison: Comparison, common: int, scale: _Scale) -> int:
     return min(at_block + inside, scale.starts[common + 1])
 
 
-def _tail_from(comparison: Comparison) -> int:
+def _tail_from(comparison: Comparison, names: Names) -> int:
     """The first block of B's new tail: behind everything that also stands in A, but for what was
-    moved there."""
+    moved there, and for what every prompt ends with anew."""
     last = -1
     for change in comparison.changes:
         if change.op is Op.MOVED:
             continue
         if change.b_index is not None and change.a_index is not None:
-            last = max(last, change.b_index + change.count - 1)
+            count = change.count
+            while count and _at_end(names.a_notes, change.a_index + count - 1):
+                count -= 1
+            if count:
+                last = max(last, change.b_index + count - 1)
     return max(last + 1, comparison.common.blocks)
 
 
 def _is_tail(change: Compared, tail_from: int) -> bool:
     return change.op is Op.ADDED and change.b_index is not None and change.b_index >= tail_from
+
+
+def _moved_on(change: Compared, tail_from: int, names: Names) -> bool:
+    """True where a message at the end of A gave way, as it does in every request: nothing of the
+    history was rewritten."""
+    ai, bi = change.a_index, change.b_index
+    if ai is None:
+        return bi is not None and _at_end(names.b_notes, bi)
+    ends = all(_at_end(names.a_notes, i) for i in range(ai, ai + change.count))
+    return ends and (bi is None or bi >= tail_from or _at_end(names.b_notes, bi))
+
+
+def _at_end(notes: Mapping[int, Note], index: int) -> bool:
+    note = notes.get(index)
+    return note is not None and note.kind in TAIL_KINDS
 
 
 def _change(
@@ -178,6 +211,7 @@ def _change(
     first = comparison.first_divergence
     is_first = first is not None and first.index == bi and first.a_index == ai
     texts = names.texts.get((ai, bi)) if ai is not None and bi is not None else None
+    note = _note(names.b_notes, bi) or _note(names.a_notes, ai) or Note()
     before, after = _excerpts(old, new, texts)
     offset = texts.changes[0].after.start if texts and texts.changes else None
     hints = _hints(compared, texts, old, new)
@@ -207,7 +241,14 @@ def _change(
         canonical_equal=compared.same_meaning,
         detail=texts.changes[0].detail if texts and texts.changes else "",
         hints=hints,
+        note_kind=note.kind,
+        note=note.words,
+        capability=note.capability,
     )
+
+
+def _note(notes: Mapping[int, Note], index: int | None) -> Note | None:
+    return notes.get(index) if index is not None else None
 
 
 def _label(placed: PlacedBlock | None, label: str) -> str:
@@ -299,8 +340,9 @@ def _offset(compared: Compared, comparison: Comparison, scale: _Scale) -> int | 
     return None
 
 
-def _kept(comparison: Comparison, b: Prompt, scale: _Scale, common: int) -> int:
-    """Tokens of B behind the common prefix that A holds, too."""
+def _kept(comparison: Comparison, b: Prompt, scale: _Scale, common: int, names: Names) -> int:
+    """Tokens of B behind the common prefix that A holds, too, but for what every prompt ends with
+    anew."""
     total = 0
     for change in comparison.changes:
         if change.b_index is None or change.op is Op.ADDED:
@@ -309,8 +351,11 @@ def _kept(comparison: Comparison, b: Prompt, scale: _Scale, common: int) -> int:
             continue
         start = max(change.b_index, common)
         end = min(change.b_index + change.count, len(b.blocks))
-        if end > start:
-            total += scale.starts[end] - scale.starts[start]
+        total += sum(
+            scale.starts[i + 1] - scale.starts[i]
+            for i in range(start, end)
+            if not _at_end(names.b_notes, i)
+        )
     return total
 
 
@@ -331,9 +376,9 @@ def _boundaries(b: Prompt, scale: _Scale, names: Names) -> tuple[Boundary, ...]:
     )
 
 
-def _shift(comparison: Comparison, a: Prompt) -> int:
+def _shift(comparison: Comparison, a: Prompt, names: Names) -> int:
     """How many of A's first messages are gone, where everything else of B is A's or new tail."""
-    tail_from = _tail_from(comparison)
+    tail_from = _tail_from(comparison, names)
     changes = [c for c in comparison.changes if c.op is not Op.EQUAL and not _is_tail(c, tail_from)]
     gone: Sequence[int] = [
         i

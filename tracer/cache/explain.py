@@ -3,6 +3,8 @@
 Pure: the same facts give the same verdict, in whatever order the tuples of the history come.
 """
 
+from dataclasses import replace
+
 from tracer.cache.case import Case
 from tracer.cache.causes import cause_named, detect_all
 from tracer.cache.causes.first_in_scope import is_first
@@ -69,6 +71,9 @@ def explain(
     result = _result(case, ranked)
     doubt = max(expected.noise, scale.error_at(usable.common_tokens) if usable else 0)
     boundaries = difference.boundaries if difference else ()
+    if usable is not None and not usable.append_only:
+        # Counts may put more into common than the earlier prompt was billed for.
+        usable = replace(usable, common_tokens=min(usable.common_tokens, expected.common))
     stop = read_stop(expected.read, boundaries, usable, doubt)
     lost = expected.lost if case.misses else 0
     expected_rebuild = result is Result.EXPECTED_REBUILD
@@ -129,10 +134,10 @@ def _first(case: Case, findings: tuple[CauseFinding, ...], reason: str) -> Verdi
     causes = tuple(f for f in findings if f.code == "FIRST_IN_SCOPE")
     summary = causes[0].summary if causes else "The size of the earlier prompt is not known."
     read = case.call.read_tokens or 0
-    more = f" {tokens(read)} were read anyway, cached by an earlier session." if read else ""
+    more = f" {tokens(read)} were read anyway, most likely cached by another session."
     return Verdict(
         result=Result.FIRST,
-        one_line=summary + more,
+        one_line=summary + (more if read else ""),
         baseline_key=case.baseline.key if case.baseline else "",
         baseline_reason=reason,
         actual_read_tokens=case.call.read_tokens,
@@ -147,6 +152,9 @@ def _ranked(
 ) -> Ranked:
     """The causes in order; a compaction that cost nothing is one, too."""
     ranked = rank(findings, case)
+    if compacted:
+        # It goes on from the conversation that was compacted, however little they share.
+        ranked = replace(ranked, also=tuple(f for f in ranked.also if f.code != "FIRST_IN_SCOPE"))
     if not compacted or case.misses:
         return ranked
     return Ranked(compacted, tuple(f for f in ranked.also if f.code != compacted[0].code))
@@ -218,7 +226,11 @@ def _hit_line(case: Case) -> str:
     if expected is None:
         return ""
     if expected.reusable <= expected.noise and not expected.read:
-        return f"Nothing to gain: only {tokens(expected.reusable)} were shared."
+        least = max(case.provider.minimum.of(case.call.model).value, MIN_NOISE_TOKENS)
+        shared = f"Nothing to gain: only {tokens(expected.reusable)} were shared"
+        if expected.reusable < least:
+            return f"{shared}, too few to judge a cache by (less than {least:,})."
+        return f"{shared}."
     line = f"Hit: {expected.read:,} of the {tokens(expected.common)} shared with the request before"
     line += " were read"
     if expected.read >= expected.common:

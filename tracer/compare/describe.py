@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from tracer.compare.identity import is_reminder, reminder_opening
 from tracer.model.prompt import Kind, PlacedBlock, Tier
+from tracer.model.segments import MessageNote
 from tracer.words import plural
 
 MAX_NAME_CHARS = 60
@@ -41,6 +42,22 @@ def block_label(placed: PlacedBlock) -> str:
     noun = _NOUNS.get(block.kind, block.kind.value)
     role = "tool result" if block.role == "tool" else _short(block.role)
     return f"{where} \u00b7 {role} {noun}"
+
+
+_PLAIN_KINDS = frozenset({"", "user_input", "assistant", "tool_result"})
+
+
+def note_label(note: MessageNote) -> str:
+    """What an open trace says a message is: `todo reminder`, `summary`, `guide of the capability
+    web`, `World State of the session`; empty where its role says as much."""
+    if note.kind in _PLAIN_KINDS:
+        return ""
+    if note.kind == "capability_guide" and note.capability:
+        return f"guide of the capability {_short(note.capability)}"
+    if note.kind == "world_state":
+        what = "World State diff" if note.mode == "diff" else "World State"
+        return f"{what} of the {_short(note.scope)}" if note.scope else what
+    return _short(note.kind.replace("_", " "))
 
 
 def run_label(blocks: Sequence[PlacedBlock]) -> str:

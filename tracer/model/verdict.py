@@ -327,6 +327,8 @@ class Change:
     `after` are excerpts of both sides (about 60 characters around the first difference), `path` the
     JSON path of a change inside a tool's schema. `canonical_equal`: same meaning, other bytes.
     `hints` are subtypes that the comparison itself can tell, `detail` what came or went by name.
+    `note_kind` is the kind that an open trace gives the message, `note` its name in words;
+    `capability` is the one that the message or the tool belongs to.
     """
 
     op: Op
@@ -350,6 +352,9 @@ class Change:
     canonical_equal: bool = False
     detail: str = ""
     hints: tuple[str, ...] = ()
+    note_kind: str = ""
+    note: str = ""
+    capability: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -414,11 +419,13 @@ class PastVerdict:
 @dataclass(frozen=True, slots=True)
 class LoggedEvent:
     """Something that the log tells and that can explain a change: `kind` is `compaction`, `mcp`,
-    `model`, `resume`, `clear`, `effort` or free."""
+    `model`, `resume`, `clear`, `effort`, `capability_on`, `capability_off` or free; `subject` is
+    what it is about, such as the name of the capability."""
 
     at_ms: int | None
     kind: str
     text: str
+    subject: str = ""
 
 
 @dataclass(frozen=True, slots=True)

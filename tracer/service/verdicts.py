@@ -47,6 +47,7 @@ from tracer.service.judging.storing import (
 )
 from tracer.service.requests import SessionData, is_side_call
 from tracer.service.stopped_in import named_stop
+from tracer.store.layout_reading import session_layouts
 from tracer.store.reading import (
     AnyRequest,
     RequestLine,
@@ -151,7 +152,7 @@ class VerdictReader:
             baseline=_choice(before, seqs[before.key]) if before else None,
             chosen=bool(against),
             choices=_choices(lines[: seqs[key] - 1]),
-            change=_change(connection, verdict, before, row),
+            change=_change(connection, row_id, verdict, before, row),
             usage=facts.usage,
             diagnostics=_diagnostics(row, verdict),
             rules_version=RULES_VERSION,
@@ -267,13 +268,19 @@ def _is_miss(row: VerdictRow) -> bool:
 
 
 def _change(
-    connection: sqlite3.Connection, verdict: Verdict, before: RequestRow | None, row: RequestRow
+    connection: sqlite3.Connection,
+    row_id: int,
+    verdict: Verdict,
+    before: RequestRow | None,
+    row: RequestRow,
 ) -> FirstChange | None:
     """The first difference with its lines, where the prompts' content is a cause."""
     told = any(c.tier is not None and c.block_index is not None for c in verdict.causes)
     if not told or before is None or before.node_id is None or row.node_id is None:
         return None
-    return first_change(connection, before.node_id, row.node_id)
+    layouts = session_layouts(connection, row_id)
+    notes = layouts.notes_of(before.id), layouts.notes_of(row.id)
+    return first_change(connection, before.node_id, row.node_id, notes)
 
 
 def _choices(earlier: Sequence[RequestLine]) -> tuple[RequestChoice, ...]:

@@ -56,6 +56,7 @@ class SessionEvent(NamedTuple):
     at_ms: int | None
     event: str
     message: str
+    context_json: str
 
 
 def session_name(connection: sqlite3.Connection, row_id: int) -> str:
@@ -124,9 +125,11 @@ def adapter_rows(connection: sqlite3.Connection, row_id: int) -> list[AdapterRow
 def explaining_events(connection: sqlite3.Connection, row_id: int) -> list[SessionEvent]:
     """The log events of a session that can explain a change of its prompts."""
     rows = connection.execute(
-        "SELECT e.at_ms, e.event, e.message FROM log_events e WHERE e.session_id = ? AND "
+        "SELECT e.at_ms, e.event, e.message, e.context_json FROM log_events e "
+        "WHERE e.session_id = ? AND "
         "(e.event GLOB 'compact*' OR e.event GLOB 'microcompact*' OR e.event GLOB 'mcp*' OR "
-        "e.event GLOB 'session*' OR e.event GLOB '*model*change*') ORDER BY e.at_ms",
+        "e.event GLOB 'session*' OR e.event GLOB '*model*change*' "
+        "OR e.event = 'capability.changed') ORDER BY e.at_ms",
         (row_id,),
     )
     return [SessionEvent(*row) for row in rows]

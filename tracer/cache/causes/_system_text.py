@@ -21,6 +21,7 @@ SUBTYPES = {
     "skills": "the list of skills",
     "instructions": "an instruction file",
     "mcp_instructions": "the instructions of a tool server",
+    "capability": "the guide of a capability that was switched",
     "alternation": "two versions that alternate",
     "text": "its text",
 }

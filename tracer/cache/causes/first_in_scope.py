@@ -22,9 +22,21 @@ def is_first(case: Case) -> bool:
     difference, expected = case.difference, case.expected
     if difference is None or expected is None or difference.append_only or difference.cut:
         return False
+    if _shared(case, expected.common, expected.scale.error_at(expected.common)):
+        return False
     least = max(case.provider.minimum.of(case.call.model).value, MIN_NOISE_TOKENS)
     kept = expected.reusable - expected.expected
     return expected.common < least and expected.reusable < least and kept <= expected.noise
+
+
+def _shared(case: Case, common: int, error: int) -> bool:
+    """True where the session's own earlier request is what this one goes on from, however short:
+    it explains the read, or nothing was read and it is most of either prompt."""
+    read, before = case.call.read_tokens or 0, case.baseline
+    if read:
+        return read <= common + error
+    sizes = [s for s in (case.call.prompt_tokens, before and before.prompt_tokens) if s]
+    return bool(sizes) and 2 * common >= min(sizes)
 
 
 def detect(case: Case) -> CauseFinding | None:
@@ -35,7 +47,7 @@ def detect(case: Case) -> CauseFinding | None:
     evidence = []
     if read:
         evidence.append(
-            f"{tokens(read)} were read nevertheless: an earlier session had cached them"
+            f"{tokens(read)} were read nevertheless: most likely another session had cached them"
         )
     if case.call.purpose is Purpose.TITLE:
         summary = "A title call: a short prompt of its own, with nothing it should have read."
@@ -46,7 +58,7 @@ def detect(case: Case) -> CauseFinding | None:
         summary = f"No earlier request shares more than {tokens(common)} of this prompt."
     return CauseFinding(
         code=CODE,
-        certainty=Certainty.CERTAIN,
+        certainty=Certainty.HIGH if read else Certainty.CERTAIN,
         summary=summary,
         fix=FIX,
         share=Share.NOTE,

@@ -9,7 +9,7 @@ import math
 from tracer.cache.case import Case
 from tracer.cache.causes._history_text import SUBTYPES, subtype_of
 from tracer.cache.causes.tail_window import is_window
-from tracer.cache.changes import HOISTED, SUMMARY
+from tracer.cache.changes import HOISTED, SUMMARY, SUMMARY_KIND
 from tracer.cache.ordering import place_of
 from tracer.cache.params import find_param
 from tracer.cache.wording import excerpt, tier_place, tokens
@@ -74,12 +74,17 @@ def detect(case: Case) -> CauseFinding | None:
 
 def _first(case: Case) -> Change | None:
     """The first change among the messages that is not about a section of the prefix, nor the
-    step of a sliding window; a message that became a system block is one."""
+    step of a sliding window; a message that became a system block is one, and so is a summary of
+    the history."""
     if case.difference is not None and is_window(case.difference):
         return None
     changes = case.changes_in(Tier.SYSTEM, Tier.MESSAGES)
-    mine = (c for c in changes if c.tier is Tier.MESSAGES or HOISTED in c.hints)
+    mine = (c for c in changes if c.tier is Tier.MESSAGES or HOISTED in c.hints or _sums_up(c))
     return next((c for c in mine if not c.section), None)
+
+
+def _sums_up(change: Change) -> bool:
+    return change.note_kind == SUMMARY_KIND
 
 
 def _deliberate(case: Case) -> str | None:
@@ -93,12 +98,14 @@ def _deliberate(case: Case) -> str | None:
         return "CACHE_EDITS"
     if case.append_only or (case.difference is None and case.logged_difference is not None):
         return None
-    shrank = _shrank(case)
     between = any(
         o.purpose is Purpose.COMPACTION and baseline.order < o.order < call.order
         for o in case.history.others
     )
     logged = bool(case.events_since_baseline("compaction", "clear"))
+    if any(_sums_up(c) and c.b_index is not None for c in case.changes_in(*Tier)):
+        return "COMPACTION"
+    shrank = _shrank(case, logged=bool(case.events_since_baseline("compaction")))
     texts = " ".join(c.after for c in case.changes_in(Tier.MESSAGES))
     told = between or logged or bool(SUMMARY.search(texts))
     hinted = any(
@@ -107,13 +114,16 @@ def _deliberate(case: Case) -> str | None:
     return "COMPACTION" if hinted or (shrank and told) else None
 
 
-def _shrank(case: Case) -> bool:
+def _shrank(case: Case, *, logged: bool) -> bool:
+    """True where this prompt is far shorter than the baseline's; where the log tells of a
+    compaction, at all shorter."""
     call, baseline = case.call, case.baseline
     if baseline is None:
         return False
     if call.message_count is not None and baseline.message_count is not None:
         fewer = call.message_count < baseline.message_count
-        return fewer and call.message_count <= max(4, baseline.message_count * _COMPACTED_FRACTION)
+        most = baseline.message_count * (1.0 if logged else _COMPACTED_FRACTION)
+        return fewer and call.message_count <= max(4, most)
     before, now = baseline.prompt_tokens, call.prompt_tokens
     return before is not None and now is not None and now < before * _COMPACTED_FRACTION
 
@@ -131,7 +141,8 @@ def _summary(change: Change | None, subtype: str, side_call: bool) -> str:
     if change is None or subtype in ("COMPACTION", "CACHE_EDITS"):
         return f"{what[:1].upper()}{what[1:]}."
     place = tier_place(change.tier, _index(change))
-    role = f" ({change.role})" if change.role else ""
+    called = change.note or change.role
+    role = f" ({called})" if called else ""
     reminder = f", reminder {change.reminder}" if change.reminder else ""
     return f"History was rewritten at {place}{role}{reminder}: {what}."
 
@@ -142,7 +153,7 @@ def _evidence(case: Case, change: Change | None, subtype: str) -> tuple[str, ...
         where = f" at character {change.char_offset:,}" if change.char_offset is not None else ""
         name = f"message {_index(change)}"
         told = change.label.removeprefix(name).removeprefix(" · ")
-        label = f" ({told})" if told else ""
+        label = f" ({change.note or told})" if change.note or told else ""
         found.append(f"first changed: {name}{label}{where}")
         if change.before or change.after:
             found.append(f"“{excerpt(change.before)}” → “{excerpt(change.after)}”")

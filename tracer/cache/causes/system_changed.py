@@ -5,13 +5,14 @@ goes for the sections that an agent sends as its first user messages.
 """
 
 from tracer.cache.case import Case
+from tracer.cache.causes._capability import SWITCHED_FIX, switches_of, told
 from tracer.cache.causes._system_text import SUBTYPES, subtype_of
-from tracer.cache.changes import HOISTED
+from tracer.cache.changes import HOISTED, SUMMARY_KIND
 from tracer.cache.ordering import place_of
-from tracer.cache.wording import duration, excerpt, tier_place
+from tracer.cache.wording import capital, duration, excerpt, tier_place
 from tracer.model.comparison import Op
 from tracer.model.prompt import Tier
-from tracer.model.verdict import CauseFinding, Certainty, Change
+from tracer.model.verdict import CauseFinding, Certainty, Change, Fault
 
 CODE = "SYSTEM_CHANGED"
 TITLE = "system or context changed"
@@ -26,6 +27,7 @@ _FIXES = {
     "iso_timestamp": "Leave the time stamp out, or give it in the newest message.",
     "nonce": "Leave the value out of the prompt, or switch off what adds it.",
     "skills": "Load skills before the first request; announce later ones in the newest message.",
+    "capability": SWITCHED_FIX,
     "alternation": "Make both variants the same: put what differs into the newest message.",
 }
 
@@ -35,7 +37,10 @@ def detect(case: Case) -> CauseFinding | None:
     change = _first(case)
     if change is None:
         return None
+    switches = switches_of(case, (change,))
     subtype = "alternation" if _alternates(case) else subtype_of(change)
+    if switches:
+        subtype = "capability"
     index = place_of(change)
     if change.tier is Tier.MESSAGES and change.message_index is not None:
         index = change.message_index  # over the whole list, as pages show it
@@ -57,7 +62,7 @@ def detect(case: Case) -> CauseFinding | None:
         code=CODE,
         subtype=subtype,
         certainty=Certainty.CERTAIN,
-        summary=f"{what[:1].upper()}{what[1:]} changed in {name}{where}.",
+        summary=_summary(change, what, f"{name}{where}", told(switches)),
         fix=_FIXES.get(subtype, FIX),
         tier=change.tier,
         block_index=place_of(change),
@@ -68,6 +73,8 @@ def detect(case: Case) -> CauseFinding | None:
         token_offset=_offset(case, change),
         before=change.before,
         after=change.after,
+        fault=Fault.USER if switches else Fault.CLIENT,
+        expected=bool(switches),
         evidence=(
             *evidence,
             *_events(case),
@@ -76,10 +83,21 @@ def detect(case: Case) -> CauseFinding | None:
 
 
 def _first(case: Case) -> Change | None:
-    system = [c for c in case.changes_in(Tier.SYSTEM) if HOISTED not in c.hints]
+    changes = case.changes_in(Tier.SYSTEM)
+    system = [c for c in changes if HOISTED not in c.hints and c.note_kind != SUMMARY_KIND]
     if system:
         return system[0]
     return next((c for c in case.changes_in(Tier.MESSAGES) if c.section), None)
+
+
+def _summary(change: Change, what: str, where: str, switched: str) -> str:
+    """What changed where; a message with a kind by its name."""
+    before = f"{switched} " if switched else ""
+    if not change.note:
+        return f"{before}{capital(what)} changed in {where}."
+    verb = {Op.ADDED: "was added as", Op.REMOVED: "is gone, which was"}.get(change.op, "changed in")
+    told_as = "" if what in ("a block", "text") or switched else f", {what}"
+    return f"{before}The {change.note} {verb} {where}{told_as}."
 
 
 def _what(change: Change) -> str:

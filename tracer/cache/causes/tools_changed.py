@@ -7,11 +7,12 @@ order, and a schema written by another serialiser has the same meaning in other 
 from collections.abc import Sequence
 
 from tracer.cache.case import Case
+from tracer.cache.causes._capability import SWITCHED_FIX, switches_of, told
 from tracer.cache.ordering import place_of
 from tracer.cache.wording import duration, excerpt, names, times
 from tracer.model.comparison import Op
 from tracer.model.prompt import Tier
-from tracer.model.verdict import CauseFinding, Certainty, Change
+from tracer.model.verdict import CauseFinding, Certainty, Change, Fault
 
 CODE = "TOOLS_CHANGED"
 TITLE = "tools changed"
@@ -40,20 +41,24 @@ def detect(case: Case) -> CauseFinding | None:
         # Additions and removals move the tools behind them; they are the reason, not the order.
         first = (kinds["added"] + kinds["removed"])[0]
         subtype = _kind(first)
+    # What stands behind a tool that came or went moves with it.
+    switches = switches_of(case, [c for c in changes if _kind(c) != "reordered"])
     starts = [c.token_offset for c in changes if c.token_offset is not None]
     changed, known = case.changed_before(Tier.TOOLS)
     return CauseFinding(
         code=CODE,
         subtype=subtype,
         certainty=Certainty.CERTAIN,
-        summary=_summary(subtype, kinds[subtype]),
-        fix=_FIXES.get(subtype, FIX),
+        summary=" ".join(filter(None, (told(switches), _summary(subtype, kinds[subtype])))),
+        fix=SWITCHED_FIX if switches else _FIXES.get(subtype, FIX),
         tier=Tier.TOOLS,
         block_index=min(place_of(c) for c in changes),
         char_offset=first.char_offset,
         token_offset=min(starts) if starts else case.expected.common if case.expected else None,
         before=first.before,
         after=first.after,
+        fault=Fault.USER if switches else Fault.CLIENT,
+        expected=bool(switches),
         evidence=(
             *(_count(kind, found) for kind, found in kinds.items() if found),
             f"first difference at tool {min(place_of(c) for c in changes)}",
@@ -111,7 +116,7 @@ def _servers(changes: Sequence[Change]) -> tuple[str, ...]:
 
 
 def _connections(case: Case) -> tuple[str, ...]:
-    events = case.events_since_baseline("mcp")
+    events = case.events_since_baseline("mcp", "capability_on", "capability_off")
     start = case.call.started_at_ms
     if not events or start is None or events[-1].at_ms is None:
         return ()

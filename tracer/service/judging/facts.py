@@ -17,6 +17,7 @@ from tracer.service.requests import attempt_facts, usage_of
 from tracer.store.judging import (
     AdapterRow,
     CallRow,
+    SessionEvent,
     adapter_rows,
     call_rows,
     endpoint_contexts,
@@ -229,10 +230,23 @@ def _attempts(rows: Sequence[AdapterRow]) -> dict[tuple[str, int], _Attempt]:
     return found
 
 
+def _switch(event: SessionEvent) -> list[LoggedEvent]:
+    """A capability switched on or off; nothing where the line does not tell which."""
+    said = _object(event.context_json)
+    name, enabled = said.get("name"), said.get("enabled")
+    if not isinstance(name, str) or not isinstance(enabled, bool):
+        return []
+    kind = "capability_on" if enabled else "capability_off"
+    return [LoggedEvent(event.at_ms, kind, event.message, name)]
+
+
 def _events(connection: sqlite3.Connection, row_id: int) -> list[LoggedEvent]:
     found = []
     for event in explaining_events(connection, row_id):
-        if event.event.endswith(_IDLE):
+        if event.event.endswith(_IDLE) or event.event == "compaction.started":
+            continue
+        if event.event == "capability.changed":
+            found += _switch(event)
             continue
         kind = next((k for prefix, k in _EVENT_KINDS if event.event.startswith(prefix)), "")
         if not kind and "model" in event.event:

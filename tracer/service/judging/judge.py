@@ -219,7 +219,8 @@ class Judge:
             return Earlier(other.facts, min(now, before), blocks, whole)
         weight = self._weights.of(call.facts)
         tokens = Billed(self._paths, walker.path, _billed(call), weight).end(blocks - 1)
-        return Earlier(other.facts, tokens, blocks, whole)
+        sizes = [size for size in (now, before) if size is not None]
+        return Earlier(other.facts, min([tokens, *sizes]), blocks, whole)
 
     def _history(
         self,

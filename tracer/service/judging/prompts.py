@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from tracer.anatomy.messages import BlockCache
 from tracer.anatomy.prompt import AnatomyContext, anatomy_of
 from tracer.anatomy.section_spans import LoggedText
-from tracer.cache.difference import Names, difference_of
+from tracer.cache.difference import Names, Note, difference_of
 from tracer.compare import compare, text_changes
+from tracer.compare.describe import note_label
 from tracer.model.comparison import Change, Comparison, Op, TextChanges
 from tracer.model.prompt import Block, Kind, Marker, PlacedBlock, Prompt, Tier
 from tracer.model.verdict import Difference
@@ -18,6 +19,7 @@ from tracer.service.judging.later_proof import HEAD_MESSAGES, LaterProof
 from tracer.service.placing import Spot, tier_index, verified_in
 from tracer.store.events import session_sections
 from tracer.store.judging import BlockInfo
+from tracer.store.layout_reading import SessionLayouts, session_layouts
 from tracer.store.prompts import block_texts
 from tracer.store.reading import RequestRow
 from tracer.store.tokens import block_text
@@ -76,6 +78,7 @@ class Comparing:
         self._texts = Texts(connection)
         self._readings = BlockCache()
         self._known: tuple[LoggedText, ...] | None = None
+        self._layouts: SessionLayouts | None = None
 
     def compare(
         self, a: Call, b: Call, weight: float = 1.0, proof: LaterProof | None = None
@@ -95,11 +98,35 @@ class Comparing:
             for path, call in zip(paths, (a, b), strict=True)
         )
         comparison = compare(one, other)
-        names = self._names(comparison, one, other, head)
+        names = replace(
+            self._names(comparison, one, other, head),
+            a_notes=self._notes(a.row, one),
+            b_notes=self._notes(b.row, other),
+        )
         billed = [c.facts.usage.input_tokens if c.facts.usage else None for c in (a, b)]
         found = difference_of(comparison, one, other, billed[0], billed[1], names)
         chars = self._paths.nodes[paths[1][common - 1]][7] if common else 0
         return Compared(one, other, comparison, replace(found, common_chars=chars))
+
+    def _notes(self, row: RequestRow, prompt: Prompt) -> dict[int, Note]:
+        """What an open trace notes of the blocks of a prompt, by index."""
+        if self._layouts is None:
+            self._layouts = session_layouts(self._connection, self._row_id)
+        stored = self._layouts.layouts.get(row.id)
+        if stored is None:
+            return {}
+        notes = self._layouts.notes_of(row.id)
+        tools = {tool.name: tool.capability for tool in stored.layout.tools if tool.capability}
+        found: dict[int, Note] = {}
+        for placed in prompt.blocks:
+            at = placed.message_index
+            if placed.block.tier is Tier.TOOLS:
+                if placed.block.name in tools:
+                    found[placed.index] = Note(capability=tools[placed.block.name])
+            elif at is not None and at < len(notes) and notes[at].kind:
+                note = notes[at]
+                found[placed.index] = Note(note.kind, note_label(note), note.capability)
+        return found
 
     def _wanted(
         self, paths: Sequence[Sequence[int]], common: int, heads: Sequence[tuple[int, int]]
