@@ -71,10 +71,7 @@ def explain(
     result = _result(case, ranked)
     doubt = max(expected.noise, scale.error_at(usable.common_tokens) if usable else 0)
     boundaries = difference.boundaries if difference else ()
-    if usable is not None and not usable.append_only:
-        # Counts may put more into common than the earlier prompt was billed for.
-        usable = replace(usable, common_tokens=min(usable.common_tokens, expected.common))
-    stop = read_stop(expected.read, boundaries, usable, doubt)
+    stop = read_stop(expected.read, boundaries, _within(usable, expected.common), doubt)
     lost = expected.lost if case.misses else 0
     expected_rebuild = result is Result.EXPECTED_REBUILD
     return Verdict(
@@ -98,6 +95,14 @@ def explain(
         read_stop=stop,
         signals=_signals(findings),
     )
+
+
+def _within(difference: Difference | None, common: int) -> Difference | None:
+    """The difference, with no more in common than the earlier prompt was billed for: counts scaled
+    to this request's bill may say more."""
+    if difference is None or difference.append_only or difference.common_tokens <= common:
+        return difference
+    return replace(difference, common_tokens=common)
 
 
 def _read_whole(call: CallFacts, baseline: CallFacts | None, difference: Difference) -> bool:
