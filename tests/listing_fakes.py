@@ -19,6 +19,14 @@ class ListingFake:
         found = [t.session for t in self.timelines.values() if _is_wanted(t.session, asked)]
         return SessionPage(tuple(found[offset : offset + limit]), len(found))
 
+    def session_ids_like(self, prefix: str) -> tuple[str, ...]:
+        """Those that begin with the prefix."""
+        return tuple(name for name in self.timelines if name.startswith(prefix))
+
+    def keys_like(self, prefix: str) -> tuple[str, ...]:
+        """None: whole keys are asked for."""
+        return ()
+
     def session_choices(self) -> SessionChoices:
         """Those of all sessions."""
         found = [timeline.session for timeline in self.timelines.values()]

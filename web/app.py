@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from tracer.errors import InputError, NotFoundError, StoreError, TracerError, UsageError
@@ -22,6 +22,7 @@ from web.assets import serve_static
 from web.follower import Following
 from web.pages._enter import EnterPage
 from web.pages._error import error_response
+from web.pages._short import whole_address
 from web.rendering import render, service_of
 from web.security import Guard, SecurityHeaders, add_headers
 
@@ -62,6 +63,14 @@ def _of_one_moment(route: Route) -> Route:
 
 
 def _on_tracer_error(request: Request, error: Exception) -> Response:
+    if isinstance(error, NotFoundError):
+        try:
+            whole = whole_address(request)
+        except UsageError as ambiguous:
+            error = ambiguous
+        else:
+            if whole:
+                return RedirectResponse(whole)
     status = next(code for kind, code in _STATUS if isinstance(error, kind))
     return error_response(request, status, str(error))
 

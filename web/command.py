@@ -26,6 +26,7 @@ DEFAULT_PORT = 8321
     "--db",
     type=click.Path(dir_okay=False, path_type=Path),
     envvar="TRACER_DB",
+    show_envvar=True,
     help="The database. Default: the platform's data folder.",
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")

@@ -41,6 +41,7 @@ REDACTED = "texts replaced by salted hashes and lengths"
     "--db",
     type=click.Path(dir_okay=False, path_type=Path),
     envvar="TRACER_DB",
+    show_envvar=True,
     help="The database. Default: the platform's data folder.",
 )
 def export(

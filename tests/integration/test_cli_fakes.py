@@ -362,7 +362,7 @@ def a_report() -> DoctorReport:
 def an_evidence(session_id: str, title: str) -> SessionEvidence:
     """What is known of a session whose prompts are gone."""
     gone = DoctorFinding("missing", "No prompts", "Rotated away.", "Watch.")
-    return SessionEvidence(session_id, title, 4, 0, 31, 2, 4, 9, 0, 1, (gone,))
+    return SessionEvidence(session_id, title, 4, 0, 0, 31, 2, 4, 9, 0, 1, (gone,))
 
 
 def a_comparison() -> Compared:

@@ -48,6 +48,9 @@ def test_agreement_with_the_comparison() -> None:
     assert at is not None and at.agrees is True
     short = read_stop(30_000, found, diverged(41_200, 0))
     assert short is not None and short.agrees is False
-    assert "part at about token 41,200: the provider stopped 11,200 tokens before" in short.sentence
+    assert (
+        "part at about token 41,200 as billed: the provider stopped 11,200 tokens before"
+        in short.sentence
+    )
     past = read_stop(55_000, found, diverged(41_200, 0))
     assert past is not None and past.agrees is False and "past it" in past.sentence

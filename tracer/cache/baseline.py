@@ -45,7 +45,7 @@ def choose_baseline(call: CallFacts, earlier: Iterable[Earlier]) -> Baseline | N
     if elsewhere is not None and (elsewhere.common_tokens or 0) > shared + MIN_NOISE_TOKENS:
         return Baseline(
             elsewhere.facts,
-            f"shares the longest prefix ({tokens(elsewhere.common_tokens or 0)}), in lane "
+            f"shares the longest prefix ({_measured(call, elsewhere.common_tokens or 0)}), in lane "
             f"{elsewhere.facts.lane or '?'}",
         )
     if best is not None:
@@ -96,12 +96,19 @@ def _own_reason(call: CallFacts, best: Earlier, own: list[Earlier]) -> str:
     if last.facts.key == best.facts.key:
         if not best.common_tokens:
             return "the request before it in the same lane; not even their first blocks are equal"
-        shared = f"they share whole blocks of {tokens(best.common_tokens)}"
+        shared = f"they share whole blocks of {_measured(call, best.common_tokens)}"
         if best.whole:
-            shared = f"all of its {tokens(best.common_tokens)} stand at the head of this one"
+            shared = (
+                f"all of its {_measured(call, best.common_tokens)} stand at the head of this one"
+            )
         doubt = "" if call.verified_from == best.facts.verified_from == 0 else "by what is logged, "
         return f"the request before it in the same lane; {doubt}{shared}"
     return (
-        f"shares more ({tokens(best.common_tokens)}) than the request right before it "
+        f"shares more ({_measured(call, best.common_tokens)}) than the request right before it "
         f"({tokens(last.common_tokens or 0)})"
     )
+
+
+def _measured(call: CallFacts, count: int) -> str:
+    """A length with its scale: other counts of the same prompt are BPE."""
+    return tokens(count) + (" as billed" if call.prompt_tokens else "")

@@ -92,13 +92,13 @@ def _agreement(read: int, difference: Difference | None, noise: int) -> tuple[bo
     depth = difference.common_tokens
     tolerance = max(noise, noise_tokens(depth, 1))
     if abs(read - depth) <= tolerance:
-        return True, f" The prompts part at about token {depth:,}, which agrees."
+        return True, f" The prompts part at about token {depth:,} as billed, which agrees."
     if read < depth:
         return False, (
-            f" The prompts part at about token {depth:,}: the provider stopped "
+            f" The prompts part at about token {depth:,} as billed: the provider stopped "
             f"{tokens(depth - read)} before that."
         )
     return False, (
-        f" The prompts part at about token {depth:,}: the provider read "
+        f" The prompts part at about token {depth:,} as billed: the provider read "
         f"{tokens(read - depth)} past it, so that difference is not one to the cache."
     )

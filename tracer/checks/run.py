@@ -11,12 +11,13 @@ from tracer.model.findings import Finding, NotApplicable
 @dataclass(frozen=True, slots=True)
 class Undecided:
     """A rule that the log cannot decide, for one reason: the key of the first request where that
-    is so (empty: the session as a whole), and at how many requests."""
+    is so (empty: the session as a whole), at how many requests, and the keys of all of them."""
 
     rule: str
     needs: str
     key: str
     requests: int
+    keys: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +66,11 @@ class _Collected:
 
     def undecided(self) -> tuple[Undecided, ...]:
         """In the order in which they came."""
-        return tuple(
-            Undecided(rule, needs, keys[0], len({key for key in keys if key}))
-            for (rule, needs), keys in self._undecided.items()
-        )
+        made = []
+        for (rule, needs), keys in self._undecided.items():
+            at = frozenset(key for key in keys if key)
+            made.append(Undecided(rule, needs, keys[0], len(at), at))
+        return tuple(made)
 
     def _identity(self, found: Finding) -> tuple[object, ...]:
         messages = self.requests[found.key].messages

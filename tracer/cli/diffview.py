@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 import click
 
 from tracer.cli.output import emphasis, print_heading
-from tracer.cli.text import moment, number, visible
+from tracer.cli.text import moment, visible
 from tracer.model.compare_views import ChangeView, ComparedSide, ComparisonView, HunksView
 from tracer.model.comparison import Hunk, Line, Op
 from tracer.service.comparing_words import (
@@ -15,6 +15,7 @@ from tracer.service.comparing_words import (
     line_pieces,
     prefix_words,
     size_words,
+    sized,
     stretches,
     where_words,
 )
@@ -57,8 +58,8 @@ def print_comparison(
     view: ComparisonView, inside: Iterable[HunksView], *, everything: bool
 ) -> None:
     """Print what came of a comparison: the answer, where the two part, then every change."""
-    _print_side("A", view.a)
-    _print_side("B", view.b)
+    _print_side("A", view.a, view)
+    _print_side("B", view.b, view)
     if view.baseline_key == view.a.request.key:
         click.echo(visible(f"A is the baseline of B: {view.baseline_reason}"))
     click.echo()
@@ -83,12 +84,12 @@ def print_comparison(
         _print_changes(view, {made.change.index: made for made in inside}, everything)
 
 
-def _print_side(name: str, side: ComparedSide) -> None:
+def _print_side(name: str, side: ComparedSide, view: ComparisonView) -> None:
     request = side.request
     click.echo(
         visible(
             f"{name}  request {request.seq} of {request.session_id}  {request.lane}  "
-            f"{moment(request.started_at_ms)} UTC  {number(side.tokens)} tokens in "
+            f"{moment(request.started_at_ms)} UTC  {sized(side.tokens, view)} in "
             f"{plural(side.blocks, 'block')}  {request.key}"
         )
     )

@@ -36,9 +36,10 @@ def print_table(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> Non
         click.echo(line)
 
 
-def print_heading(text: str) -> None:
-    """Print a blank line and a heading, which may hold names from a log."""
-    click.echo(f"\n{emphasis(visible(text))}")
+def print_heading(text: str, *, first: bool = False) -> None:
+    """Print a heading, which may hold names from a log; a blank line before it unless it is the
+    first thing printed."""
+    click.echo(("" if first else "\n") + emphasis(visible(text)))
 
 
 def emphasis(text: str) -> str:

@@ -237,6 +237,7 @@ def _evidence(session: SessionEvidence) -> JsonObject:
         "title": known(session.title),
         "requests": session.requests,
         "prompts": session.prompts,
+        "windowed_prompts": session.windowed_prompts,
         "log_lines": session.log_lines,
         "section_lines": session.section_lines,
         "usage_rows": session.usage_rows,

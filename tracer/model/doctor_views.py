@@ -16,12 +16,14 @@ class DoctorFinding:
 @dataclass(frozen=True, slots=True)
 class SessionEvidence:
     """How much the files tell of one session: requests, those of them whose model I/O was read
-    (`prompts`), lines and rows of each kind of file, files that are no longer on disk."""
+    (`prompts`), those of these whose record holds only the end of the prompt (`windowed_prompts`),
+    lines and rows of each kind of file, files that are no longer on disk."""
 
     session_id: str
     title: str
     requests: int
     prompts: int
+    windowed_prompts: int
     log_lines: int
     section_lines: int
     usage_rows: int

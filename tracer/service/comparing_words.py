@@ -41,14 +41,21 @@ def counts_words(view: ComparisonView) -> str:
 
 
 def prefix_words(view: ComparisonView) -> str:
-    """The equal beginning: `prefix 37,020 of 125,440 tokens equal, 52 of 140 blocks`."""
+    """The equal beginning: `prefix 37,020 of 125,440 BPE tokens equal, 52 of 140 blocks`."""
     if view.comparison is None:
         return ""
     common = view.comparison.common
     return (
-        f"prefix {common.tokens:,} of {view.b.tokens:,} tokens equal, "
+        f"prefix {common.tokens:,} of {sized(view.b.tokens, view)} equal, "
         f"{common.blocks:,} of {plural(view.b.blocks, 'block')}"
     )
+
+
+def sized(count: int, view: ComparisonView) -> str:
+    """A count of tokens of a comparison with how they were counted: what is billed is on another
+    scale. Blocks that are not counted yet go in with the agent's estimate."""
+    both = " and estimated" if view.a.uncounted_blocks or view.b.uncounted_blocks else ""
+    return plural(count, f"BPE{both} token")
 
 
 def headline(view: ComparisonView) -> str:
@@ -113,14 +120,15 @@ def _changed_words(parted: DivergenceView) -> str:
 
 
 def where_words(view: ComparisonView) -> str:
-    """The place of the first difference: `message 4, character 1,906; token 38,020 of 125,440`."""
+    """The place of the first difference: `message 4, character 1,906; token 38,020 of 125,440 BPE
+    tokens`."""
     parted = view.divergence
     if parted is None:
         return ""
     where = parted.where
     return (
         f"{_place(where)}, character {where.char_offset:,}; "
-        f"token {where.token_offset:,} of {view.b.tokens:,}"
+        f"token {where.token_offset:,} of {sized(view.b.tokens, view)}"
     )
 
 

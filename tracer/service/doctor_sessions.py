@@ -38,6 +38,7 @@ def _evidence(connection: sqlite3.Connection, row: SessionRow) -> SessionEvidenc
         title=row.title,
         requests=row.requests,
         prompts=kinds.records,
+        windowed_prompts=kinds.windowed,
         log_lines=kinds.log_lines,
         section_lines=kinds.sections + kinds.usage_snapshots,
         usage_rows=kinds.usage_rows,

@@ -11,7 +11,8 @@ def session_row(connection: sqlite3.Connection, session_id: str) -> int:
     row_id = session_row_id(connection, session_id)
     if row_id is None:
         raise NotFoundError(
-            f"There is no session {session_id!r} in this database. `tracer sessions` lists them."
+            f"There is no session {session_id!r} in this database: the list of sessions, "
+            "`tracer sessions`, names them."
         )
     return row_id
 

@@ -1,10 +1,15 @@
 """What a user may type for a session or a request: ids, keys, SESSION:NUMBER, or how they begin."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from os.path import commonprefix
 
 from tracer.errors import NotFoundError, UsageError
 from tracer.model.views import RequestDetail
 from tracer.service import Service
+
+SHORT_ID_CHARS, WHOLE_ID_CHARS = 13, 24
+"""A session id is not shortened below the first (`sess_` and eight digits), nor at all if it is no
+longer than the second."""
 
 
 def session_id_of(service: Service, given: str) -> str:
@@ -19,6 +24,23 @@ def session_id_of(service: Service, given: str) -> str:
         if found is None:
             raise
     return found
+
+
+def short_session_ids(service: Service, session_ids: Iterable[str]) -> dict[str, str]:
+    """For each id a beginning of it that no other session has, which `session_id_of` takes; the
+    whole id where it is short or there is no other."""
+    return {given: _unique_beginning(service, given) for given in set(session_ids)}
+
+
+def _unique_beginning(service: Service, session_id: str) -> str:
+    length = SHORT_ID_CHARS if len(session_id) > WHOLE_ID_CHARS else len(session_id)
+    while length < len(session_id):
+        found = service.session_ids_like(session_id[:length])
+        others = [other for other in found if other != session_id]
+        if session_id in found and not others:
+            return session_id[:length]
+        length = max([length, *(len(commonprefix([session_id, o])) for o in others)]) + 1
+    return session_id
 
 
 def request_of(

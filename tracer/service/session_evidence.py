@@ -9,6 +9,10 @@ WATCH = (
 )
 """What to do so that no record is lost."""
 
+_WHOLE = (
+    "A development run (ZCODE_RUNTIME_ENV=development) logs 256 messages of a prompt instead of "
+    "64; with modelIoFullRetentionEnabled it logs whole prompts."
+)
 _DEVELOPMENT = (
     "Start the agent with ZCODE_RUNTIME_ENV=development: the log then goes to debug level."
 )
@@ -30,7 +34,10 @@ def _prompts(kinds: SourceKinds) -> DoctorFinding:
     known_elsewhere = kinds.log_requests + kinds.event_requests + kinds.database_requests
     if kinds.records and not known_elsewhere:
         return DoctorFinding(
-            "ok", "Prompts", f"Model I/O of all {kinds.records:,} requests was read."
+            "note" if kinds.windowed else "ok",
+            "Some prompts are windowed" if kinds.windowed else "Prompts",
+            f"Model I/O of all {kinds.records:,} requests was read.{_windows(kinds)}",
+            _WHOLE if kinds.windowed else "",
         )
     if kinds.records:
         return DoctorFinding(
@@ -38,8 +45,8 @@ def _prompts(kinds: SourceKinds) -> DoctorFinding:
             "Some prompts are gone",
             f"Model I/O of {kinds.records:,} requests was read. Others are known from the log, "
             "from events or from the session database only: their records were rotated away, or a "
-            "file was started over at its size limit.",
-            WATCH,
+            f"file was started over at its size limit.{_windows(kinds)}",
+            f"{WATCH} {_WHOLE}" if kinds.windowed else WATCH,
         )
     return DoctorFinding(
         "missing",
@@ -48,6 +55,17 @@ def _prompts(kinds: SourceKinds) -> DoctorFinding:
         "only. Usage and times are shown; what a prompt contained, and which block changed, cannot "
         "be known. Reasons for a low cache read are then likely at best.",
         WATCH,
+    )
+
+
+def _windows(kinds: SourceKinds) -> str:
+    """How many records hold only the end of a prompt."""
+    if not kinds.windowed:
+        return ""
+    they = "is" if kinds.windowed == 1 else "are"
+    return (
+        f" {kinds.windowed:,} of them {they} windowed: the record holds only the last messages. "
+        "What stands before them is carried over from earlier records as far as those prove it."
     )
 
 

@@ -273,6 +273,7 @@ class SourceKinds(NamedTuple):
     """How much of a session each kind of file knows."""
 
     records: int
+    windowed: int
     log_requests: int
     event_requests: int
     database_requests: int
@@ -290,7 +291,8 @@ class SourceKinds(NamedTuple):
 def source_kinds(connection: sqlite3.Connection, row_id: int, session_id: str) -> SourceKinds:
     """Counts over everything stored of a session."""
     row = connection.execute(
-        "SELECT count(CASE WHEN from_log = 0 THEN 1 END), count(CASE WHEN from_log & 1 THEN 1 END),"
+        "SELECT count(CASE WHEN from_log = 0 THEN 1 END), count(CASE WHEN from_log = 0 AND "
+        "observed = 'windowed' THEN 1 END), count(CASE WHEN from_log & 1 THEN 1 END),"
         " count(CASE WHEN from_log & 2 THEN 1 END), count(CASE WHEN from_log & 4 THEN 1 END) "
         "FROM requests WHERE session_id = ?",
         (row_id,),

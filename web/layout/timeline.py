@@ -128,7 +128,8 @@ def draw_timeline(
     y, names, prompt, cache = TOP, [], None, None
     if "prompt" in lanes:
         prompt = Band(y, PROMPT_HEIGHT, _prompt_areas(axis, prompt_top, scale))
-        note = "share by part" if scale == "share" else f"tokens, top {short(prompt_top)}"
+        counted = "tokens" if timeline.uncounted_blocks else "BPE tokens"
+        note = "share by part" if scale == "share" else f"{counted}, top {short(prompt_top)}"
         names.append(RowName("Prompt", note, PROMPT_HINT, y=y + 11))
         y += PROMPT_HEIGHT + BELOW_BARS
     if "cache" in lanes:

@@ -21,6 +21,7 @@ _SESSION_COLUMNS = (
     Column("session"),
     Column("requests", right=True),
     Column("prompts", right=True),
+    Column("windowed", right=True),
     Column("log lines", right=True),
     Column("section lines", right=True),
     Column("usage rows", right=True),
@@ -77,7 +78,8 @@ def command(
 def _print(report: DoctorReport) -> None:
     for root in report.roots:
         click.echo(f"Looked in {visible(root)}")
-    click.echo()
+    if report.roots:
+        click.echo()
     _print_findings(report.findings)
     if report.files:
         print_heading("Files")
@@ -89,8 +91,8 @@ def _print(report: DoctorReport) -> None:
             ),
         )
     if not report.roots:
-        for session in report.sessions:
-            print_heading(f"{visible(session.session_id)}  {visible(session.title)}".rstrip())
+        for at, session in enumerate(report.sessions):
+            print_heading(f"{session.session_id}  {session.title}".rstrip(), first=not at)
             _print_findings(session.findings)
     elif report.sessions:
         shown = len(report.sessions)
@@ -113,6 +115,7 @@ def _session_row(session: SessionEvidence) -> list[str]:
         session.session_id,
         number(session.requests),
         number(session.prompts),
+        number(session.windowed_prompts),
         number(session.log_lines),
         number(session.section_lines),
         number(session.usage_rows),

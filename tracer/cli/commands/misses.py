@@ -10,11 +10,12 @@ from tracer.cli.explainview import cause_name
 from tracer.cli.options import db_option, json_option, open_service, reveal_option, utf8
 from tracer.cli.output import print_heading, print_json, print_table
 from tracer.cli.table import Column
-from tracer.cli.text import moment, number
+from tracer.cli.text import UNKNOWN, moment, number
 from tracer.errors import UsageError
 from tracer.jsonview.verdict import misses_json
 from tracer.model.verdict_views import CauseTotal, Misses, MissView
-from tracer.service.naming import session_id_of
+from tracer.service import Service
+from tracer.service.naming import session_id_of, short_session_ids
 from tracer.words import plural
 
 _CAUSES = (
@@ -29,7 +30,8 @@ _MISSES = (
     Column("cause"),
     Column("request"),
     Column("started (UTC)"),
-    Column("session", flexible=True),
+    Column("session"),
+    Column("title", flexible=True),
     Column("what happened", flexible=True),
 )
 
@@ -73,7 +75,7 @@ def command(
     if as_json:
         print_json(misses_json(found, session_id, fail_over))
     else:
-        _print(found)
+        _print(service, found)
     failed = fail_over is not None and found.rebilled_tokens > fail_over
     if failed and not as_json:
         click.echo(f"\n{found.rebilled_tokens:,} tokens are more than --fail-over {fail_over:,}.")
@@ -87,7 +89,7 @@ def known_cause(code: str) -> None:
         raise UsageError(f"There is no cause {code!r}. Known: {', '.join(codes)}.")
 
 
-def _print(found: Misses) -> None:
+def _print(service: Service, found: Misses) -> None:
     if not found.total:
         click.echo("No misses.")
     else:
@@ -99,10 +101,11 @@ def _print(found: Misses) -> None:
         print_heading("By cause")
         print_table(_CAUSES, map(_cause_row, found.causes))
         print_heading("Costliest first")
-        print_table(_MISSES, map(_miss_row, found.misses))
+        short = short_session_ids(service, (miss.session_id for miss in found.misses))
+        print_table(_MISSES, (_miss_row(miss, short[miss.session_id]) for miss in found.misses))
         if found.total > len(found.misses):
             click.echo(f"\n{len(found.misses):,} of {found.total:,}: see --limit.")
-        click.echo("\n`tracer explain KEY` tells more of one.")
+        click.echo("\n`tracer explain KEY` tells more of one, also by its SESSION:NUMBER.")
     if found.unjudged_sessions:
         click.echo(
             f"{plural(found.unjudged_sessions, 'session')} not judged yet: run "
@@ -120,12 +123,13 @@ def _cause_row(total: CauseTotal) -> list[str]:
     ]
 
 
-def _miss_row(miss: MissView) -> list[str]:
+def _miss_row(miss: MissView, session: str) -> list[str]:
     return [
         number(miss.brief.rebilled_tokens),
         cause_name(miss.brief.code, miss.brief.subtype),
         miss.key,
         moment(miss.started_at_ms),
-        f"{miss.session_title or miss.session_id}:{miss.seq}",
+        f"{session}:{miss.seq}",
+        miss.session_title or UNKNOWN,
         miss.brief.one_line,
     ]

@@ -40,8 +40,8 @@ def command(session: str, db_path: Path | None, as_json: bool) -> None:
     if as_json:
         print_json(presence_json(presence))
         return
-    for lane in presence.lanes:
-        print_heading(f"{lane.lane}, {plural(len(lane.seqs), 'request')}")
+    for at, lane in enumerate(presence.lanes):
+        print_heading(f"{lane.lane}, {plural(len(lane.seqs), 'request')}", first=not at)
         if lane.rows:
             print_table(_COLUMNS, [_row(row, lane) for row in lane.rows])
         else:

@@ -83,6 +83,17 @@ class CheckReader:
             connection, (row_id, now, key), lambda: self._of_one(connection, row_id, key, now=now)
         )
 
+    def undecided_at(
+        self, connection: sqlite3.Connection, row_id: int, session_id: str, key: str
+    ) -> tuple[UndecidedView, ...]:
+        """What the log cannot decide at one request of a session. Stored is only where that is so
+        first, so the rules are run again."""
+        return tuple(
+            UndecidedView(u.rule, u.needs, session_id, key if u.key else "", int(bool(u.key)))
+            for u in check_session(connection, row_id).undecided
+            if u.rule not in self.off and (key in u.keys or not u.key)
+        )
+
     def everything(self, connection: sqlite3.Connection) -> CheckReport:
         """What the rules say of all sessions, the one last active first."""
         return self._everything.get(connection, "all", lambda: self._of_all(connection))
@@ -228,11 +239,16 @@ class ChecksOfService:
             return self._checks.overview(connection, rule, limit, offset)
 
     def check_request(self, key: str, *, now: bool = True) -> CheckReport:
-        """What the rules found at one request, and which its session's log cannot decide; `now` as
-        for `check`. Raises NotFoundError."""
+        """What the rules found at one request, and which the log cannot decide there. `now` False
+        is content with what is stored, and that tells only which are undecided somewhere in the
+        session. Raises NotFoundError."""
         with self._read() as connection:
-            row_id, _ = session_of(connection, key)
-            return self._checks.request(connection, row_id, key, now=now)
+            row_id, session_id = session_of(connection, key)
+            report = self._checks.request(connection, row_id, key, now=now)
+            if not now:
+                return report
+            undecided = self._checks.undecided_at(connection, row_id, session_id, key)
+        return replace(report, undecided=undecided)
 
     def rules(self) -> tuple[RuleView, ...]:
         """Every rule, by name; those that the settings switch off are marked."""
