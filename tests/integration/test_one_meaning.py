@@ -1,4 +1,4 @@
-"""One figure has one meaning and one name wherever it stands: pages and commands over one session."""
+"""One figure has one meaning and one name wherever it stands, on pages and in commands."""
 
 import json
 import re
