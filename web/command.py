@@ -99,9 +99,12 @@ def prepare(
     paths are read once."""
     db_path = db or service.default_db_path()
     service.require_paths(paths)
-    if follow and (paths or root is not None or db is None or not db.exists()):
+    followed = follow and (paths or root is not None or db is None or not db.exists())
+    read_once = not followed and (paths or not db_path.exists())
+    service.bring_up_to_date(db_path)  # pages are asked for before the first file is read
+    if followed:
         return Follower(db_path, paths, root)
-    if paths or not db_path.exists():
+    if read_once:
         result = service.ingest(db_path, paths, root=root)
         click.echo(f"Read {len(result.files)} files, {result.new_records} new records.")
     return None

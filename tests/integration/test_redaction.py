@@ -135,3 +135,24 @@ def test_a_sentence_keeps_nothing_that_it_quotes(quoted: str) -> None:
     sentence = Redactor(b"s").sentence(f"It was “{quoted}secret” before.")
     assert "secret" not in sentence
     assert sentence.startswith("It was “") and sentence.endswith("” before.")
+
+
+def test_what_is_logged_of_an_event_is_a_text(tmp_path: Path) -> None:
+    """A reason, a relative path, a message: none of them is ours."""
+    db = tmp_path / "x.db"
+    runs = ("capabilities", "transaction", "compaction")
+
+    service.ingest(db, [str(SAMPLES / "context-trace" / name) for name in runs])
+    reading, seen = Service(db), 0
+    for session in reading.sessions().sessions:
+        html = unescape(export(db, session.session_id))
+        for event in reading.timeline(session.session_id).events:
+            if event.kind not in ("error", "model", "reset"):
+                seen += 1
+                assert event.title not in html
+    assert seen
+
+
+@given(st.text(alphabet="ab /._", min_size=3, max_size=30))
+def test_a_path_alone_is_a_text_whatever_it_holds(rest: str) -> None:
+    assert "secret" not in Redactor(b"s").sentence(f"/home/a person/{rest}secret")

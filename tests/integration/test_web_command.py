@@ -3,9 +3,14 @@
 from pathlib import Path
 
 import pytest
+import sqlite_utils
 from click.testing import CliRunner
+from starlette.testclient import TestClient
 
 from tracer.errors import UsageError
+from tracer.service import Service
+from tracer.store.migrations import migrations
+from web.app import create_app
 from web.command import address, hosts_of, is_loopback, listen, prepare, serve
 from web.security import ANY_ADDRESS
 
@@ -49,6 +54,28 @@ def test_named_files_are_followed_and_a_named_database_is_only_shown(tmp_path: P
     assert prepare(there, (), None, follow=False) is None
     missing = prepare(tmp_path / "new.db", (), None, follow=True)
     assert missing is not None and missing.state.what == "the default locations"
+
+
+@pytest.mark.parametrize("follow", [True, False])
+def test_an_older_database_is_brought_up_to_date_before_a_page_is_asked_for(
+    tmp_path: Path, follow: bool
+) -> None:
+    older = tmp_path / "x.db"
+    database = sqlite_utils.Database(older)
+    migrations.apply(database, stop_before="m003_verdicts")
+    database.close()
+    prepare(older, (), None, follow=follow)
+    app = create_app(Service(older))
+    with TestClient(app, base_url="http://127.0.0.1") as client:
+        for address in ("/", "/misses", "/checks", "/sources", "/search?q=x"):
+            assert client.get(address).status_code == 200, address
+
+
+def test_pages_answer_before_the_first_file_is_read(tmp_path: Path) -> None:
+    new = tmp_path / "new.db"
+    assert prepare(new, ("sample-logs",), None, follow=True) is not None
+    with TestClient(create_app(Service(new)), base_url="http://127.0.0.1") as client:
+        assert client.get("/").status_code == 200
 
 
 def test_an_address_with_an_odd_token_can_be_opened() -> None:

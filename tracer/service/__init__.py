@@ -67,13 +67,23 @@ from tracer.service.story import build_story
 from tracer.service.surroundings import build_surroundings
 from tracer.service.validating import validate_traces
 from tracer.service.verdicts import SessionCache, VerdictReader
+from tracer.store.connect import open_reader, open_writer
 from tracer.store.reading import (
     keys_like,
     sessions_like,
 )
 from tracer.store.records import connection_revision
 
-__all__ = ["Service", "default_db_path", "default_root", "doctor", "follow", "ingest", "validate"]
+__all__ = [
+    "Service",
+    "bring_up_to_date",
+    "default_db_path",
+    "default_root",
+    "doctor",
+    "follow",
+    "ingest",
+    "validate",
+]
 
 DEFAULT_MAX_LINE_BYTES = 64 << 20
 JUDGING_SECONDS = 1.0
@@ -167,6 +177,16 @@ def _still_there(paths: Sequence[str], root: Path | None) -> list[Path]:
         except InputError:
             continue
     return sorted(found)
+
+
+def bring_up_to_date(db_path: Path) -> None:
+    """Make the database where there is none, and bring an older one up to date, so that whoever
+    reads it from now on finds all tables; one that is up to date may be read-only. Raises
+    StoreError, NewerStoreError."""
+    try:
+        open_reader(db_path).close()
+    except StoreError:
+        open_writer(db_path).close()
 
 
 def require_paths(paths: Sequence[str]) -> None:

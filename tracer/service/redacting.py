@@ -55,7 +55,6 @@ _TEXTS = frozenset(
         ("SessionEvidence", "title"),
         ("SessionSummary", "title"),
         ("StoredSession", "title"),
-        ("TimelineEvent", "detail"),
         ("TurnView", "words"),
     ]
 )
@@ -63,6 +62,10 @@ _TEXTS = frozenset(
 
 _PLAIN = frozenset([("RuleView", "text"), ("RuleView", "title"), ("Divergence", "differs")])
 _NAMED_BY_USERS = frozenset({Kind.FILE, Kind.IMAGE, Kind.VIDEO, Kind.RESOURCE_LINK})
+_OUR_EVENTS = frozenset(["error", "model", "reset"])
+"""Kinds of events whose titles are ours: all others may be what the log says."""
+
+_PATH = re.compile(r"~?/|[A-Za-z]:\\")
 _QUOTED = re.compile(r"\u201c.*\u201d", re.DOTALL)
 _ADDRESS = re.compile(
     r"https?://[^\s,;)]+|(?<![\w/])(?:~?/|[A-Za-z]:\\)[\w.@+-]+(?:[/\\][\w.@+-]*)+"
@@ -87,6 +90,8 @@ class Redactor:
 
     def sentence(self, text: str) -> str:
         """A sentence of ours without what it quotes: texts, addresses, paths."""
+        if _PATH.match(text):  # a path alone, whatever characters it has
+            return self.text(text)
         quoted = _QUOTED.sub(lambda m: f"\u201c{self.text(m[0][1:-1])}\u201d", text)
         return _ADDRESS.sub(lambda m: self.text(m[0]), quoted)
 
@@ -117,12 +122,22 @@ class Redactor:
     def _way(self, kind: str, name: str, value: Any) -> Callable[[str], str]:
         if name == "name" and getattr(value, "kind", None) in _NAMED_BY_USERS:
             return self.text
+        if kind == "TimelineEvent":
+            return self._way_of_event(name, ours=value.kind in _OUR_EVENTS)
         ways: dict[str, Callable[[str], str]] = {
             "kept": str,
             "sentence": self.sentence,
             "text": self.text,
         }
         return ways[_treatment(kind, name)]
+
+    def _way_of_event(self, name: str, *, ours: bool) -> Callable[[str], str]:
+        """What is logged of an event is a text, its name is none; what is ours is a sentence."""
+        if name == "title":
+            return self.sentence if ours else self.text
+        if name == "detail":
+            return self.text if ours else str
+        return str
 
     def _other(self, value: Any, way: Callable[[str], str]) -> Any:
         """A value of a field whose texts are treated in one way; views inside in their own."""
