@@ -36,7 +36,8 @@ class Step:
     an answer `asked` for and of which nothing else is known: `names` and how many.
 
     `offset_ms` is the time since the turn began. `gap_ms` is the time between the answer and the
-    next request, where calls have no times of their own: they took no longer.
+    next request, where calls have no times of their own: they took no longer. `result_seq` is the
+    request in whose prompt the result of a call first stands, where prompts alone tell of it.
     """
 
     kind: str
@@ -52,6 +53,8 @@ class Step:
     failed: bool = False
     names: str = ""
     count: int = 1
+    result_href: str = ""
+    result_seq: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +167,7 @@ class _Maker:
         for request in requests:
             turn_id = request.turn_id if request.turn_id in known else ""
             self.requests.setdefault(turn_id, []).append(request)
+        self.seqs = {request.key: request.seq for request in requests}
         turn_of = {request.key: request.turn_id for request in requests}
         self.tools: dict[str, list[ToolCallView]] = {}
         for call in story.tools:
@@ -243,10 +247,42 @@ class _Maker:
                 failed=request.status in (Status.FAILED, Status.CANCELLED),
             )
             gap_ms = _gap(request, requests[number + 1 :])
-            yield from _tools(asked.get(request.key, ()), start_ms, gap_ms)
-        yield from _tools(asked.get("", ()), start_ms, None)
+            yield from self._tools(asked.get(request.key, ()), start_ms, gap_ms)
+        yield from self._tools(asked.get("", ()), start_ms, None)
         for compaction in waiting:
             yield _compaction(compaction, start_ms)
+
+    def _tools(
+        self, calls: Sequence[ToolCallView], start_ms: int | None, gap_ms: int | None
+    ) -> Iterator[Step]:
+        """Calls that a file tells of, one by one; then those only asked for, together."""
+        bare = [call for call in calls if call.known_from == ("answer",)]
+        for call in calls:
+            if call.known_from != ("answer",):
+                yield self._tool(call, start_ms, gap_ms)
+        if bare:
+            names = Counter(one_line(call.tool) or "tool" for call in bare)
+            yield Step(
+                "asked",
+                None,
+                request_url(bare[0].request_key) + "#response",
+                gap_ms=gap_ms,
+                names=", ".join(f"{name} × {n}" if n > 1 else name for name, n in names.items()),
+                count=len(bare),
+            )
+
+    def _tool(self, call: ToolCallView, start_ms: int | None, gap_ms: int | None) -> Step:
+        return Step(
+            "tool",
+            _offset(call.started_at_ms, start_ms),
+            request_url(call.request_key) + "#response" if call.request_key else "",
+            call=call,
+            child_href=SessionState(call.child_session_id).page if call.child_session_id else "",
+            gap_ms=gap_ms if call.started_at_ms is None else None,
+            failed=call.failed,
+            result_href=request_url(call.result_key) if call.result_key in self.seqs else "",
+            result_seq=self.seqs.get(call.result_key),
+        )
 
 
 def _by_request(
@@ -263,38 +299,6 @@ def _by_request(
             key = next((r.key for r in reversed(requests) if (r.started_at_ms or at + 1) <= at), "")
         found.setdefault(key, []).append(call)
     return found
-
-
-def _tools(
-    calls: Sequence[ToolCallView], start_ms: int | None, gap_ms: int | None
-) -> Iterator[Step]:
-    """Calls that some file tells of, one by one; then those that were only asked for, together."""
-    bare = [call for call in calls if call.known_from == ("answer",)]
-    for call in calls:
-        if call.known_from != ("answer",):
-            yield _tool(call, start_ms, gap_ms)
-    if bare:
-        names = Counter(one_line(call.tool) or "tool" for call in bare)
-        yield Step(
-            "asked",
-            None,
-            request_url(bare[0].request_key) + "#response",
-            gap_ms=gap_ms,
-            names=", ".join(f"{name} × {n}" if n > 1 else name for name, n in names.items()),
-            count=len(bare),
-        )
-
-
-def _tool(call: ToolCallView, start_ms: int | None, gap_ms: int | None) -> Step:
-    return Step(
-        "tool",
-        _offset(call.started_at_ms, start_ms),
-        request_url(call.request_key) + "#response" if call.request_key else "",
-        call=call,
-        child_href=SessionState(call.child_session_id).page if call.child_session_id else "",
-        gap_ms=gap_ms if call.started_at_ms is None else None,
-        failed=call.failed,
-    )
 
 
 def _compaction(compaction: CompactionView, start_ms: int | None) -> Step:

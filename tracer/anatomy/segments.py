@@ -4,6 +4,8 @@ from enum import StrEnum
 from typing import NamedTuple
 
 SEGMENTS_14 = "segments-14"
+RUN_INPUTS = 8
+USER_INPUT = "user_input"
 
 
 class Group(StrEnum):

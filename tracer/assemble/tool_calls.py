@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 
 class ToolFact(NamedTuple):
-    """What one file says of a tool call. `known_from` is `tool_usage`, `part`, `events`, or
-    `answer`: it stands in what the model answered."""
+    """What one file says of a tool call. `known_from` is `tool_usage`, `part`, `events`,
+    `answer`: it stands in what the model answered, or `prompt`: it stands in a later prompt."""
 
     known_from: str
     call_id: str
@@ -42,15 +42,15 @@ class ToolCall(NamedTuple):
     known_from: tuple[str, ...]
 
 
-_RANKS = ("tool_usage", "part", "events", "answer")
+_RANKS = ("tool_usage", "part", "events", "answer", "prompt")
 _ENDS = {"tool_call_result": "completed", "tool_call_error": "error"}
 _ANSWERS = frozenset({"permission_resolved", "permission_denied"})
 
 
 def merge_tools(facts: Iterable[ToolFact], events: Iterable[EventFact]) -> list[ToolCall]:
     """The tool calls of one session by start, in the order given where none is known. A usage row
-    is asked first, then the message's part, the events, the answer; a state that says `running`
-    gives way to one that knows the end."""
+    is asked first, then the message's part, the events, the answer, the prompts; a state that
+    says `running` gives way to one that knows the end."""
     by_call: dict[str, list[ToolFact]] = {}
     told: dict[str, list[EventFact]] = {}
     for fact in facts:

@@ -98,6 +98,7 @@ def _tool(call: ToolCallView) -> JsonObject:
         "error": known(call.error),
         "key": known(call.request_key),
         "child_session_id": known(call.child_session_id),
+        "result_key": known(call.result_key),
         "known_from": list(call.known_from),
         "abandoned": call.abandoned,
     }

@@ -80,8 +80,10 @@ class ToolCallView:
     """One tool call, put together from the usage row, the message's part and the session events.
 
     `known_from` names those (`tool_usage`, `part`, `events`, `answer`: the model's answer); they
-    share the call's id, which is exact. `permission_ms` is the time from the question to the
-    answer, where events tell it. `child_session_id` is the session that the call started.
+    share the call's id, which is exact. It is `prompt` where the prompts alone tell of a call:
+    `result_key` is then the request in whose prompt the result first stands.
+    `permission_ms` is the time from the question to the answer, where events tell it.
+    `child_session_id` is the session that the call started.
     """
 
     call_id: str
@@ -100,6 +102,7 @@ class ToolCallView:
     child_session_id: str
     known_from: tuple[str, ...]
     abandoned: bool = False
+    result_key: str = ""
 
     @property
     def failed(self) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
-from tracer.anatomy.segments import SEGMENTS_14, Group, segment_name
+from tracer.anatomy.segments import SEGMENTS_14, USER_INPUT, Group, segment_name
 from tracer.anatomy.told_worlds import ToldWorlds
 from tracer.anatomy.world_state import (
     NOTHING,
@@ -46,7 +46,7 @@ _encode = msgspec.json.Encoder().encode
 _GROUPS = ("tools", *(group.value for group in Group))
 _SKILLS = {9: "start", 11: "on the way", 7: "history"}
 _CAPABILITIES = "capabilities"
-TALK = frozenset({"user_input", "assistant", "tool_result", "answer"})
+TALK = frozenset({USER_INPUT, "assistant", "tool_result", "answer"})
 """The kinds of the conversation itself."""
 
 Noted: TypeAlias = tuple[int, MessageNote]

@@ -1,6 +1,7 @@
 """For each session: which files tell of it, what is gone, and what to switch on to see more."""
 
 from tracer.model.doctor_views import DoctorFinding
+from tracer.service.trace_evidence import trace_evidence
 from tracer.store.session_reading import FactsRow, SourceKinds
 
 WATCH = (
@@ -20,7 +21,9 @@ _DATABASE = "Ingest the agent's db/db.sqlite as well: `tracer ingest` without a 
 
 
 def session_evidence(kinds: SourceKinds, facts: FactsRow | None) -> tuple[DoctorFinding, ...]:
-    """The findings, prompts first."""
+    """The findings, prompts first; of the open trace format what its own lines can tell."""
+    if kinds.trace is not None and not (kinds.usage_rows or kinds.messages or facts):
+        return (*trace_evidence(kinds.trace), *_others(kinds))
     return (
         _prompts(kinds),
         _levels(kinds),

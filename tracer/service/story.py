@@ -21,6 +21,7 @@ from tracer.model.story import (
     ToolCallView,
     UsageRowView,
 )
+from tracer.service.prompt_calls import prompt_calls
 from tracer.service.session_evidence import session_evidence
 from tracer.service.story_turns import build_turns
 from tracer.store.session_reading import (
@@ -112,6 +113,9 @@ def _tools(
     facts += [ToolFact("part", *row) for row in tool_parts(connection, row_id)]
     answered = answered_calls(connection, row_id)
     facts += [_answered(call) for call in answered]
+    told = tool_events(connection, row_id)
+    shown = [] if facts or told else prompt_calls(connection, row_id)
+    facts += [call.fact for call in shown]
     events = [
         EventFact(
             e.event,
@@ -122,10 +126,12 @@ def _tools(
             e.status,
             e.duration_ms,
         )  # fmt: skip
-        for e in tool_events(connection, row_id)
+        for e in told
     ]
     request_of = {row.message_id: row.key or "" for row in rows if row.message_id}
     asked_by = {call.call_id: call.key for call in answered}
+    asked_by |= {call.fact.call_id: call.asked_key for call in shown}
+    results = {call.fact.call_id: call.result_key for call in shown}
     child_of = {child.call_id: child.session_id for child in children if child.call_id}
     abandoned = frozenset(branch.abandoned)
     return tuple(
@@ -146,6 +152,7 @@ def _tools(
             child_of.get(fact.call_id, ""),
             known_from,
             fact.message_id in abandoned,
+            results.get(fact.call_id, ""),
         )  # fmt: skip
         for fact, permission_ms, known_from in merge_tools(facts, events)
     )

@@ -8,23 +8,27 @@ import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from tracer.anatomy.segments import RUN_INPUTS, SEGMENTS_14, USER_INPUT
 from tracer.model.conversation import ActiveBranch
 from tracer.model.story import TurnView
+from tracer.store.layout_reading import NO_LAYOUTS, SessionLayouts, session_layouts
 from tracer.store.reading import CONVERSATIONS
 from tracer.store.session_reading import MessageStored, stored_turns, user_texts
 from tracer.store.story_reading import (
     TurnLine,
     TurnRequest,
     last_user_words,
+    message_texts,
     turn_lines,
     turn_requests,
 )
 
+RUN_STARTED, RUN_COMPLETED = "run.started", "run.completed"
 _ENDS = {
     "turn.completed": "completed", "turn.failed": "failed", "turn.cancelled": "cancelled",
     "turn_complete": "completed", "turn_failed": "failed",
 }  # fmt: skip
-_STARTS = ("turn.started", "turn_started")
+_STARTS = ("turn.started", "turn_started", RUN_STARTED)
 
 
 def build_turns(
@@ -55,15 +59,17 @@ def build_turns(
         if line.turn_id in turns:
             turns[line.turn_id] = _with_line(turns[line.turn_id], line)
     abandoned = frozenset(branch.abandoned)
+    layouts = session_layouts(connection, row_id) if by_turn else NO_LAYOUTS
     ordered = sorted(turns.values(), key=lambda t: (t.started_at_ms is None, t.started_at_ms or 0))
     bare = [turn.turn_id for turn in ordered if turn.turn_id not in by_turn]
     numbers = {turn_id: number for number, turn_id in enumerate([*by_turn, *bare], 1)}
+    ordered.sort(key=lambda t: (t.started_at_ms is None, t.started_at_ms or 0, numbers[t.turn_id]))
     return tuple(
         _with_words(
             replace(turn, number=numbers[turn.turn_id], abandoned=turn.message_id in abandoned),
             words,
             _conversation(by_turn.get(turn.turn_id, ())),
-            lambda node_id: last_user_words(connection, node_id),
+            lambda request: _words_of_prompt(connection, request, layouts),
         )
         for turn in ordered
     )
@@ -130,26 +136,50 @@ def _with_line(turn: TurnView, line: TurnLine) -> TurnView:
     if line.event in _STARTS:
         starts = [at for at in (turn.started_at_ms, line.at_ms) if at is not None]
         return replace(turn, started_at_ms=min(starts, default=None), known_from="log")
-    if line.event not in _ENDS:
+    if line.event != RUN_COMPLETED and line.event not in _ENDS:
         return turn
     duration_ms = line.duration_ms
     if duration_ms is None and line.at_ms is not None and turn.started_at_ms is not None:
         duration_ms = line.at_ms - turn.started_at_ms
-    return replace(turn, status=_ENDS[line.event], duration_ms=duration_ms, known_from="log")
+    return replace(turn, status=_end(line), duration_ms=duration_ms, known_from="log")
+
+
+def _end(line: TurnLine) -> str:
+    """How a turn ended; the line that ends a run may say it itself."""
+    return _ENDS.get(line.event) or line.status or "completed"
 
 
 def _with_words(
     turn: TurnView,
     words: Mapping[str, str],
     requests: Sequence[TurnRequest],
-    of_prompt: Callable[[int], str],
+    of_prompt: Callable[[TurnRequest], str],
 ) -> TurnView:
     """The turn with the user's words: of its message, else of the first prompt that was logged."""
     if turn.message_id in words:
         return replace(turn, words=words[turn.message_id], words_from="message")
-    node_id = next((r.node_id for r in requests if r.node_id is not None), None)
-    found = of_prompt(node_id) if node_id is not None else ""
+    first = next((r for r in requests if r.node_id is not None), None)
+    found = of_prompt(first) if first is not None else ""
     return replace(turn, words=found, words_from="prompt") if found else turn
+
+
+def _words_of_prompt(
+    connection: sqlite3.Connection, request: TurnRequest, layouts: SessionLayouts
+) -> str:
+    """The user's words in a prompt: where messages say their kind, the inputs of the run, or the
+    last one; the last message of the user otherwise."""
+    if request.node_id is None:
+        return ""
+    inputs = [
+        index for index, note in enumerate(layouts.notes_of(request.id)) if note.kind == USER_INPUT
+    ]
+    if not inputs:
+        return last_user_words(connection, request.node_id)
+    layout = layouts.layouts[request.id].layout
+    held = layout.segments if layout.layout == SEGMENTS_14 else ()
+    places = {s.first_message + i for s in held if s.n == RUN_INPUTS for i in range(s.messages)}
+    own = [index for index in inputs if index in places]
+    return message_texts(connection, request.node_id, own or inputs[-1:])
 
 
 def _sum(values: Iterable[int | None]) -> int | None:

@@ -60,11 +60,14 @@ def has_layouts(connection: sqlite3.Connection, row_id: int) -> bool:
     return bool(row[0])
 
 
+NO_LAYOUTS = SessionLayouts({}, {})
+
+
 def session_layouts(connection: sqlite3.Connection, row_id: int) -> SessionLayouts:
     """The layouts of a session; nothing for a session of another format."""
     rows = connection.execute(_REQUESTS, (row_id,)).fetchall()
     if not rows:
-        return SessionLayouts({}, {})
+        return NO_LAYOUTS
     nodes = {node: (parent, note) for node, parent, note in connection.execute(_NODES, (row_id,))}
     paths = _paths(nodes, [row[4] for row in rows])
     tools = {row[3] for row in rows if row[3] is not None}

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from tracer.matching import Matcher
 from tracer.model.prompt import Block, Kind, Tier
+from tracer.store.ordering import in_order
 from tracer.store.tokens import block_text
 
 TEXTS_AT_ONCE = 50_000
@@ -347,7 +348,7 @@ def answers(connection: sqlite3.Connection, ids: Sequence[int]) -> list[AnswerRo
     rows = connection.execute(
         "SELECT p.block_id, r.key, r.id, r.session_id, coalesce(r.completed_at_ms, "
         "r.started_at_ms) FROM response_blocks p JOIN requests r ON r.id = p.request_id "
-        "WHERE p.block_id IN (SELECT value FROM json_each(?)) ORDER BY r.started_at_ms, r.key",
+        f"WHERE p.block_id IN (SELECT value FROM json_each(?)) ORDER BY {in_order('r')}",
         (json.dumps(list(ids)),),
     )
     return [AnswerRow(*row) for row in rows]
@@ -384,10 +385,12 @@ class Tip(NamedTuple):
 
 def tips(connection: sqlite3.Connection, session_row: int | None = None) -> list[Tip]:
     """The requests that have a prompt, of a session or of all, by start."""
-    where, values = ("AND session_id = ?", (session_row,)) if session_row is not None else ("", ())
+    where, values = (
+        ("AND r.session_id = ?", (session_row,)) if session_row is not None else ("", ())
+    )
     rows = connection.execute(
-        "SELECT id, key, session_id, started_at_ms, node_id FROM requests WHERE node_id IS NOT "
-        f"NULL {where} ORDER BY started_at_ms IS NULL, started_at_ms, key",
+        "SELECT r.id, r.key, r.session_id, r.started_at_ms, r.node_id FROM requests r WHERE "
+        f"r.node_id IS NOT NULL {where} ORDER BY {in_order('r')}",
         values,
     )
     return [Tip(*row) for row in rows]

@@ -269,8 +269,23 @@ def parent_link(connection: sqlite3.Connection, row_id: int, session_id: str) ->
     return LinkRow(*row) if row else None
 
 
+class TraceKinds(NamedTuple):
+    """What the traces of a session in the open format hold. `calls` are model calls, of which
+    `prompts` have a prompt; `requests` are their attempts."""
+
+    calls: int
+    prompts: int
+    requests: int
+    answered: int
+    reported: int
+    with_gaps: int
+    runs: int
+    ended_runs: int
+    estimates: int
+
+
 class SourceKinds(NamedTuple):
-    """How much of a session each kind of file knows."""
+    """How much of a session each kind of file knows; `trace` is None without an open trace."""
 
     records: int
     windowed: int
@@ -286,6 +301,7 @@ class SourceKinds(NamedTuple):
     messages: int
     folders: int
     missing_files: int
+    trace: TraceKinds | None
 
 
 def source_kinds(connection: sqlite3.Connection, row_id: int, session_id: str) -> SourceKinds:
@@ -311,4 +327,30 @@ def source_kinds(connection: sqlite3.Connection, row_id: int, session_id: str) -
         "ON r.source_id = s.id WHERE r.session_id = ?1 AND s.status = 'missing')",
         (row_id, session_id),
     ).fetchone()
-    return SourceKinds(*row, *events, *others)
+    return SourceKinds._make((*row, *events, *others, _trace_kinds(connection, row_id)))
+
+
+def _trace_kinds(connection: sqlite3.Connection, row_id: int) -> TraceKinds | None:
+    lines, ended, estimates = connection.execute(
+        "SELECT count(*), count(DISTINCT CASE WHEN event = 'run.completed' THEN turn_id END), "
+        "count(CASE WHEN event = 'context_usage_snapshot' THEN 1 END) FROM log_events "
+        "WHERE session_id = ? AND module = 'context trace'",
+        (row_id,),
+    ).fetchone()
+    row = connection.execute(
+        "SELECT count(DISTINCT r.request_id), count(DISTINCT CASE WHEN r.node_id IS NOT NULL THEN "
+        "r.request_id END), count(*), count(CASE WHEN r.status <> 'unknown' THEN 1 END), "
+        "count(coalesce(r.input_tokens, r.output_tokens)), count(CASE WHEN l.unresolved_json <> '' "
+        "THEN 1 END), count(l.request_id) FROM requests r LEFT JOIN request_layouts l ON "
+        "l.request_id = r.id WHERE r.session_id = ?",
+        (row_id,),
+    ).fetchone()
+    if not lines and not row[-1]:
+        return None
+    (runs,) = connection.execute(
+        "SELECT count(*) FROM (SELECT turn_id FROM requests WHERE session_id = ?1 AND turn_id <> ''"
+        " UNION SELECT turn_id FROM log_events WHERE session_id = ?1 AND turn_id <> '' AND module "
+        "= 'context trace')",
+        (row_id,),
+    ).fetchone()
+    return TraceKinds._make((*row[:-1], runs, ended, estimates))

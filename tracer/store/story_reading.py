@@ -1,7 +1,9 @@
 """Reading what requests and log lines tell of a session's turns and tool calls."""
 
+import json
 import sqlite3
 import zlib
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from tracer.store.ordering import in_order
@@ -13,6 +15,7 @@ WORDS_WITHIN_BLOCKS = 60
 class TurnRequest(NamedTuple):
     """A request, as far as its turn is concerned."""
 
+    id: int
     turn_id: str
     key: str
     query_source: str
@@ -58,7 +61,8 @@ def turn_lines(connection: sqlite3.Connection, row_id: int) -> list[TurnLine]:
     """Starts and ends of turns, in the order of time."""
     rows = connection.execute(
         f"SELECT {', '.join(TurnLine._fields)} FROM log_events WHERE session_id = ? AND turn_id <> "
-        "'' AND (event GLOB 'turn.*' OR event GLOB 'turn_*') ORDER BY at_ms, id",
+        "'' AND (event GLOB 'turn.*' OR event GLOB 'turn_*' OR (module = 'context trace' AND event "
+        "GLOB 'run.*')) ORDER BY at_ms, id",
         (row_id,),
     )
     return [TurnLine(*row) for row in rows]
@@ -91,5 +95,23 @@ def last_user_words(connection: sqlite3.Connection, node_id: int) -> str:
         if last is not None and message_index != last:
             break
         last = message_index
-        texts.append(zlib.decompress(packed).decode("utf-8", "replace") if packed else text or "")
+        texts.append(_text(text, packed))
     return "\n".join(reversed(texts))
+
+
+def message_texts(connection: sqlite3.Connection, node_id: int, messages: Sequence[int]) -> str:
+    """The texts of some messages of a prompt, in order."""
+    rows = connection.execute(
+        "WITH RECURSIVE up(id, parent_id, message_index, block_id, depth) AS (SELECT id, parent_id,"
+        " message_index, block_id, depth FROM nodes WHERE id = ?1 UNION ALL SELECT n.id, "
+        "n.parent_id, n.message_index, n.block_id, n.depth FROM up JOIN nodes n ON n.id = "
+        "up.parent_id WHERE n.message_index >= ?2) SELECT x.text, x.text_zlib FROM up JOIN blocks "
+        "b ON b.id = up.block_id LEFT JOIN block_texts x ON x.block_id = b.id WHERE b.kind = "
+        "'text' AND up.message_index IN (SELECT value FROM json_each(?3)) ORDER BY up.depth",
+        (node_id, min(messages), json.dumps(list(messages))),
+    )
+    return "\n".join(_text(text, packed) for text, packed in rows)
+
+
+def _text(text: str | None, packed: bytes | None) -> str:
+    return zlib.decompress(packed).decode("utf-8", "replace") if packed else text or ""
