@@ -140,7 +140,8 @@ def _badges(detail: RequestDetail, blocks: Sequence[BlockView], index: int) -> I
     merged = [item for item in request.mcs if item.message_index == index]
     for item in merged:
         sources = _counted(item.sources)
-        yield Badge("mcs", f"MCS {sources}", f"mid-conversation system message: {sources}")
+        text = sources if request.segments is not None else f"MCS {sources}"
+        yield Badge("mcs", text, f"mid-conversation system message: {sources}")
     for note in request.reminders:
         if note.message_index != index or (note.via == "mcs" and merged):
             continue

@@ -55,7 +55,10 @@ _USAGE_COLUMNS = (
 
 
 def prefix_facts(request: RequestSummary) -> list[tuple[str, str]]:
-    """The kind of prefix, and whether mid-conversation system messages were on."""
+    """The kind of prefix, and whether mid-conversation system messages were on; of a trace that
+    lays its prompts out itself, how it does."""
+    if request.segments is not None:
+        return [("prefix", f"{request.segments.layout or 'no segments'}, named by the trace")]
     state = request.mcs_state
     return [
         ("prefix", request.variant),

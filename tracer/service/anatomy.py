@@ -52,8 +52,8 @@ _SILENT = Block(Tier.MESSAGES, "", Kind.UNKNOWN, "")
 @dataclass(frozen=True, slots=True)
 class RequestAnatomy:
     """What was found in one prompt. `first_index` gives the place in the prompt of the first block
-    of a message, `system_messages` counts the leading ones of the system tier; requests with the
-    same content share the object."""
+    of a message, `system_messages` counts the leading ones of the system tier, `traced` tells that
+    a trace names the parts; requests with the same content share the object."""
 
     layout: Layout
     sections: tuple[PlacedSection, ...]
@@ -65,6 +65,7 @@ class RequestAnatomy:
     first_index: dict[int, int]
     groups: Groups
     system_messages: int
+    traced: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from tracer.anatomy.presence import (
     Cell,
@@ -65,6 +66,8 @@ class _Sequence:
         self._seqs = seqs
         self._keys = [data.rows[seq - 1].key for seq in seqs]
         self._anatomies = [anatomies[seq - 1] for seq in seqs]
+        self._traced = any(found is not None and found.traced for found in self._anatomies)
+        self._notes = _section_notes(self._anatomies) if self._traced else {}
         shown = [EVERYTHING] * len(seqs)
         if any(self._anatomies):
             groups = [_UNSEEN if found is None else found.groups for found in self._anatomies]
@@ -84,7 +87,10 @@ class _Sequence:
         for kind, row in self._rows:
             runs = [self._run(row, run, places) for run in _of_lane(row.runs, places)]
             if runs:
-                rows.append(_row(kind, row.key, tuple(runs), seqs))
+                found = _row(kind, row.key, tuple(runs), seqs)
+                if self._traced:
+                    found = replace(found, note=self._notes.get(row.key, ""))
+                rows.append(found)
         return PresenceLane(lane, tuple(seqs), tuple(rows))
 
     def _run(self, row: PresenceRow, run: Run, places: Sequence[int]) -> PresenceRun:
@@ -104,6 +110,16 @@ class _Sequence:
     def _place(self, key: str, index: int) -> int | None:
         anatomy = self._anatomies[index]
         return None if anatomy is None else _place_of(key, anatomy)
+
+
+def _section_notes(anatomies: Iterable[RequestAnatomy | None]) -> dict[str, str]:
+    """What a trace says of each of its sections, by the key of its row."""
+    return {
+        f"section {section.source}": f"{section.target}, {section.cache_hint}"
+        for found in anatomies
+        if found is not None
+        for section in found.sections
+    }
 
 
 def _proven(requests: Iterable[Request], shown: Iterable[Shown]) -> Iterator[Request]:
@@ -194,7 +210,10 @@ def _place_of(key: str, anatomy: RequestAnatomy) -> int | None:
     if kind == "reminder":
         notes = (n for n in reversed(anatomy.reminders) if n.source == name and n.counted)
         note = next(notes, None)
-        return None if note is None else first[note.message_index] + note.block_index
+        if note is not None:
+            return first[note.message_index] + note.block_index
+        nameless = (m for m in reversed(anatomy.mcs) if name in m.sources)
+        return next((first.get(m.message_index) for m in nameless), None)
     if kind == "tool":
         return numbered(anatomy.groups.tools.items).index(key)
     keys = numbered(anatomy.groups.sections.items)
