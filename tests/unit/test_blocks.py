@@ -124,6 +124,24 @@ def test_a_step_of_calls_only_has_no_text_block() -> None:
     assert block.text == '{"file_path":"/w/a.txt"}'
 
 
+@pytest.mark.parametrize(
+    ("content", "shape"),
+    [
+        ({}, "call absent"),
+        ({"content": None}, "call null"),
+        ({"content": []}, "call empty-array"),
+        ({"content": ""}, "call"),
+    ],
+)
+def test_calls_without_content_bring_no_block_of_their_own(
+    content: dict[str, Any], shape: str
+) -> None:
+    message = {"role": "assistant", "toolCalls": [CALL]} | content
+    block = only(parsed(**message))
+    assert (block.kind, block.shape) == (Kind.TOOL_CALL, shape)
+    assert rebuild_message([block]) == message
+
+
 def test_reasoning_text_and_calls_stand_in_this_order() -> None:
     content = [{"type": "reasoning", "text": "Hm."}, {"type": "text", "text": "Reading."}]
     message = parsed(role="assistant", content=content, toolCalls=[CALL, {**CALL, "id": "call_2"}])

@@ -14,7 +14,7 @@ from json.encoder import encode_basestring
 
 import msgspec
 
-from tracer.model.prompt import Block, Kind
+from tracer.model.prompt import NO_CONTENT, Block, Kind
 
 _encode = msgspec.json.Encoder().encode
 _ABSENT = "absent"
@@ -26,7 +26,7 @@ def render_message(blocks: Sequence[Block]) -> str:
     calls = [b for b in blocks if b.kind is Kind.TOOL_CALL]
     parts = [b for b in blocks if b.kind is not Kind.TOOL_CALL]
     fields = [("role", _text(first.role))] if first.role != "unknown" else []
-    content = _content(parts)
+    content = _content(parts) if parts else _no_content(first.shape.partition(" ")[2])
     if content is not None:
         fields.append(("content", content))
     if calls:
@@ -38,16 +38,17 @@ def render_message(blocks: Sequence[Block]) -> str:
     return _object(fields)
 
 
+def _no_content(shape: str) -> str | None:
+    """The JSON of a content that holds nothing, of a message of nothing but calls, too."""
+    return {_ABSENT: None, "null": "null", "empty-array": "[]"}.get(shape, '""')
+
+
 def _content(parts: Sequence[Block]) -> str | None:
-    if not parts:
-        return '""'
     first = parts[0]
     if first.shape == "array":
         return _array([_element(block) for block in parts])
-    if first.shape == _ABSENT:
-        return None
-    if first.shape in ("null", "empty-array"):
-        return "null" if first.shape == "null" else "[]"
+    if first.shape in NO_CONTENT:
+        return _no_content(first.shape)
     if first.shape == "other" and first.kind is not Kind.UNKNOWN:
         return first.text
     return _text(first.text)
@@ -62,7 +63,7 @@ def _element(block: Block) -> str:
 
 
 def _call(block: Block) -> str:
-    if block.shape != "call":
+    if not _is_call(block):
         return block.text
     extra, absent = _notes(block)
     fields = (("id", _text(block.call_id)), ("name", _text(block.name)), ("input", block.text))
@@ -70,12 +71,16 @@ def _call(block: Block) -> str:
     return _object([*(f for f in fields if f[0] not in left_out), *extra])
 
 
+def _is_call(block: Block) -> bool:
+    return block.shape.partition(" ")[0] == "call"
+
+
 def _notes(block: Block) -> tuple[list[tuple[str, str]], frozenset[str]]:
     """A block's other keys as JSON, and the names of the keys that it did not have."""
     if not block.extra_json:
         return [], frozenset()
     extra = json.loads(block.extra_json)
-    absent = extra.pop(_ABSENT, ()) if block.role == "tool" or block.shape == "call" else ()
+    absent = extra.pop(_ABSENT, ()) if block.role == "tool" or _is_call(block) else ()
     return [(key, _json(value)) for key, value in extra.items()], frozenset(absent)
 
 

@@ -47,7 +47,7 @@ def rebuild_message(blocks: Sequence[Block]) -> dict[str, Any]:
         message["role"] = first.role
     calls = [b for b in blocks if b.kind is Kind.TOOL_CALL]
     parts = [b for b in blocks if b.kind is not Kind.TOOL_CALL]
-    content = _content(parts)
+    content = _content(parts) if parts else _no_content(first)
     if content is not _MISSING:
         message["content"] = content
     if calls:
@@ -62,9 +62,20 @@ def rebuild_message(blocks: Sequence[Block]) -> dict[str, Any]:
 _MISSING = object()
 
 
+def _no_content(call: Block) -> Any:
+    """The content of a message of nothing but calls."""
+    match call.shape.partition(" ")[2]:
+        case "absent":
+            return _MISSING
+        case "null":
+            return None
+        case "empty-array":
+            return []
+        case _:
+            return ""
+
+
 def _content(parts: Sequence[Block]) -> Any:
-    if not parts:
-        return ""  # nothing but calls
     first = parts[0]
     match first.shape:
         case "absent":
@@ -90,7 +101,7 @@ def _element(block: Block) -> Any:
 
 
 def _call(block: Block) -> Any:
-    if block.shape == "other":
+    if block.shape.partition(" ")[0] == "other":
         return json.loads(block.text)
     extra = _object(block.extra_json)
     absent = extra.pop(_ABSENT, ())

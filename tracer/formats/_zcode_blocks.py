@@ -12,14 +12,14 @@ from typing import Any
 import msgspec
 
 from tracer.formats._json import clean, compact, rest_json, text_of
-from tracer.model.prompt import Block, Kind, MarkerValue, Message, Tier
+from tracer.model.prompt import NO_CONTENT, Block, Kind, MarkerValue, Message, Tier
 
 _MESSAGE_KEYS = frozenset({"content", "cacheControl", "cache_control"})
 _RESULT_NAMES = ("toolName", "toolCallId")
 _CALL_NAMES = ("id", "name")
 _TEXT_KEYS = frozenset({"type", "text", "cacheControl", "cache_control"})
 _MARKER_KEYS = ("cacheControl", "cache_control")
-_NO_CONTENT = object()
+_NO_KEY = object()
 _UNKNOWN_ROLE = "unknown"
 _ABSENT = "absent"
 _BLOCK_KINDS = {
@@ -50,7 +50,7 @@ def message_of(value: dict[str, Any]) -> Message:
     """The blocks and markers of one canonical message. Whether a system message belongs to the
     system tier depends on its place, which is not known here."""
     role = text_of(value.get("role")) or _UNKNOWN_ROLE
-    content = value.get("content", _NO_CONTENT)
+    content = value.get("content", _NO_KEY)
     told = _MESSAGE_KEYS if role == _UNKNOWN_ROLE else _MESSAGE_KEYS | {"role"}
     if role == "tool":
         blocks, markers = _tool_result_blocks(value, content)
@@ -60,13 +60,22 @@ def message_of(value: dict[str, Any]) -> Message:
         made = [call_block(call, role) for call in calls] if isinstance(calls, list) else []
         blocks, markers = _content_blocks(Tier.MESSAGES, role, content, bool(made))
         if made:
-            blocks += made
+            blocks = _before_calls(blocks, made) + made
             told |= {"toolCalls"}
     message_json = rest_json(value, told)
     if message_json:
         blocks[0] = replace(blocks[0], message_json=message_json)
     own = _marker(value, len(blocks) - 1)
     return Message(role, tuple(blocks), tuple(markers + own))
+
+
+def _before_calls(content: list[Block], calls: list[Block]) -> list[Block]:
+    """The blocks of the content before calls: none where it holds nothing. Which kind of nothing
+    the message said (no content, null, an empty list) is part of the first call's shape."""
+    if len(content) != 1 or content[0].shape not in NO_CONTENT:
+        return content
+    calls[0] = replace(calls[0], shape=f"{calls[0].shape} {content[0].shape}")
+    return []
 
 
 def _texts(value: dict[str, Any], names: tuple[str, ...]) -> frozenset[str]:
@@ -81,7 +90,7 @@ def _content_blocks(
         if not content and has_calls:
             return [], []
         return [Block(tier, role, Kind.TEXT, content)], []
-    if content is _NO_CONTENT:
+    if content is _NO_KEY:
         return [Block(tier, role, Kind.TEXT, "", "absent")], []
     if content is None:
         return [Block(tier, role, Kind.TEXT, "", "null")], []

@@ -34,6 +34,9 @@ JSON_KINDS = frozenset(
 )
 """Kinds whose text is JSON."""
 
+NO_CONTENT = frozenset({"absent", "null", "empty-array"})
+"""Shapes of a content that holds nothing: there was none, it was null, or it was an empty list."""
+
 
 class Part(StrEnum):
     """The category a block is drawn in; order is the order of the stack."""
@@ -53,6 +56,8 @@ class Block:
 
     `text` is the text of a text block, the compact JSON of a tool's schema or of a call's input.
     `shape` is `string` or `array`: how the message carried its content (same meaning, other bytes).
+    A call has `call`, or `other` where it is no object; where it is the first block of a message
+    whose content holds nothing, one of NO_CONTENT follows behind a space.
     `extra_json` holds the content block's other keys, `message_json` the message's other keys (on
     its first block only), both as compact JSON objects in logged key order, or empty.
     `span_messages` counts the messages of a gap: messages that the log did not show.
