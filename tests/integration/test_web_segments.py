@@ -198,13 +198,15 @@ def test_a_session_without_a_trace_says_so(tmp_path: Path) -> None:
 def test_sections_and_reminders_are_named_by_their_kinds(client: TestClient, db: Path) -> None:
     first, second = Service(db).requests(SESSION)
     assert [(s.source, s.message_index, s.cache_hint) for s in first.sections] == [
-        ("rules", 0, "stable"), ("capability_guide", 1, "dynamic"), ("world_state", 2, "dynamic")
-    ]  # fmt: skip
+        ("rules", 0, "stable"),
+        ("capability_guide", 1, "dynamic"),
+        ("world_state (session)", 2, "dynamic"),
+    ]
     assert [(r.source, r.via) for r in first.reminders] == [
-        ("skill_body", "inline"), ("world_state", "mcs"), ("todo_reminder", "mcs")
+        ("skill_body", "inline"), ("world_state (run)", "mcs"), ("todo_reminder", "mcs")
     ]  # fmt: skip
     assert [(m.message_index, m.sources) for m in first.mcs] == [
-        (5, ("world_state",)), (6, ("todo_reminder",))
+        (5, ("world_state (run)",)), (6, ("todo_reminder",))
     ]  # fmt: skip
     assert "summary" in [s.source for s in second.sections]
     assert "weather" in [r.source for r in second.reminders]
