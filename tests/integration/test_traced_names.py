@@ -18,7 +18,7 @@ GUIDE = said("guide", role="system", kind="capability_guide")
 WORLD = said("world", role="system", kind="world_state", scope="session", mode="full", state={})
 RUN = said("run", role="system", kind="world_state", scope="run", mode="full", state={"a": 1})
 OFF = said("off", role="system", kind="world_state", scope="session", mode="diff", patch={})
-TODO = said("todo", role="system", kind="todo_reminder")
+STEPS = said("todo", role="system", kind="todo_reminder")
 STEP = said("a1", role="assistant", kind="assistant")
 NAMES = {"rules", "world_state (session)", "world_state (run)", "todo_reminder"}
 
@@ -36,7 +36,7 @@ def stored(folder: Path, *lines: bytes) -> Path:
 
 def test_a_message_that_only_moved_is_never_marked_as_changed(tmp_path: Path) -> None:
     first: dict[int, list[dict[str, Any]]] = {1: [RULES], 4: [GUIDE], 5: [WORLD]}
-    first |= {8: [said("m1", kind="user_input")], 10: [RUN], 11: [OFF], 12: [TODO]}
+    first |= {8: [said("m1", kind="user_input")], 10: [RUN], 11: [OFF], 12: [STEPS]}
     second = {1: [ref("rules")], 5: [ref("world")], 8: [ref("m1")], 10: [ref("run")]}
     second |= {11: [ref("off"), STEP], 12: [ref("todo")]}
     third = {1: [ref("rules")], 5: [ref("world")], 7: [*second[8], ref("run"), ref("off")]}
@@ -58,18 +58,18 @@ def test_a_message_that_only_moved_is_never_marked_as_changed(tmp_path: Path) ->
 
 
 def test_a_note_that_reads_otherwise_is_changed(tmp_path: Path) -> None:
-    first = {8: [said("m1", kind="user_input")], 12: [TODO]}
+    first = {8: [said("m1", kind="user_input")], 12: [STEPS]}
     db = stored(
         tmp_path,
         *(laid_out(1, "q1", first), completed(2, "q1")),
-        laid_out(3, "q2", first | {12: [TODO | {"content": "another one"}]}),
+        laid_out(3, "q2", first | {12: [STEPS | {"content": "another one"}]}),
     )
     assert rows(db)["reminder", "todo_reminder"] == ["appeared", "changed"]
 
 
 @pytest.mark.parametrize("form", ["segments-14", "another-layout", "messages"])
 def test_no_page_speaks_of_another_agents_layouts(tmp_path: Path, form: str) -> None:
-    segments = {1: [RULES], 5: [WORLD], 8: [said("m1", kind="user_input")], 10: [RUN], 12: [TODO]}
+    segments = {1: [RULES], 5: [WORLD], 8: [said("m1", kind="user_input")], 10: [RUN], 12: [STEPS]}
     nameless = said("odd", role="system")
     if form == "messages":
         messages = [message for own in segments.values() for message in own]
