@@ -63,6 +63,7 @@ class Callout:
     compare_href: str
     default_href: str
     data_href: str
+    seen_href: str
     markdown_href: str
 
     @property
@@ -106,6 +107,7 @@ def make_callout(service: Service, key: str, against: str = "") -> Callout | NoC
     block = view.change.b_index if view.change else None
     lines = view.change.lines if view.change else ()
     primary = verdict.causes[0] if verdict.causes else None
+    seen = view.change.seen_key if view.change else ""
     return Callout(
         view=view,
         quiet=verdict.result in _QUIET,
@@ -122,6 +124,7 @@ def make_callout(service: Service, key: str, against: str = "") -> Callout | NoC
         default_href=request_url(key) + "#verdict" if view.chosen else "",
         data_href=verdict_data_url(key, against),
         markdown_href=verdict_data_url(key, against, ".md"),
+        seen_href=request_url(seen) if seen else "",
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from tests.cache_logs import SESSION, CacheLog, prose, tool
-from tests.helpers import assistant, system, user
+from tests.helpers import SAMPLES, assistant, system, user
 from tracer import service
 from tracer.cli import main
 from tracer.cli.exits import ExitCode
@@ -143,3 +143,20 @@ def test_lists_tell_of_verdicts(db: Path) -> None:
     found = json.loads(run(db, "requests", SESSION, "--json").stdout)["requests"]
     assert [r["verdict"]["result"] for r in found] == ["first", "partial", "miss"]
     assert found[2]["verdict"]["causes"][0]["code"] == "SERVER_SIDE"
+
+
+WINDOWED = "sess_32d58b9a-db43-405d-a639-d6b90877abb3"
+
+
+def test_an_edit_seen_at_an_earlier_request_is_not_told_as_new(tmp_path: Path) -> None:
+    """An instruction file was edited before request 42, whose record is a window; request 64 is the
+    first whose record shows it, and the requests around them say nothing of the kind."""
+    db = tmp_path / "tracer.db"
+    service.ingest(db, [str(SAMPLES / "windowed-long")], count_tokens=False)
+    earlier = json.loads(run(db, "explain", f"{WINDOWED}:42", "--json").stdout)
+    told = json.loads(run(db, "explain", f"{WINDOWED}:64", "--json").stdout)
+    assert earlier["change"] is None or earlier["change"]["seen_key"] is None
+    assert (told["change"]["seen_key"], told["change"]["seen_seq"]) == (earlier["key"], 42)
+    says = f"Not new here: the verdict on request 42 ({earlier['key']}) places this change there"
+    for options in ((), ("--markdown",)):
+        assert says in run(db, "explain", f"{WINDOWED}:64", *options).stdout

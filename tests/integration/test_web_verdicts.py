@@ -178,6 +178,16 @@ def test_other_causes_price_and_diagnostics_stand_beside() -> None:
     assert found == []
 
 
+def test_a_change_seen_at_an_earlier_request_links_to_it() -> None:
+    verdict = a_verdict(Result.PARTIAL)
+    made = judged({3: verdict})
+    for seen, links in (("r1", 1), ("", 0)):
+        change = a_change(seen_key=seen, seen_seq=1 if seen else None)
+        made.view = a_verdict_view(a_request(3), verdict, change=change)
+        page = client(made).get("/requests/r3").text
+        assert page.count('<a href="/requests/r1">Not new here: the verdict on request 1') == links
+
+
 def test_without_lines_the_excerpts_are_shown_with_what_differs() -> None:
     verdict = a_verdict(Result.PARTIAL)
     made = judged({3: verdict})

@@ -99,6 +99,8 @@ def _print_where(verdict: Verdict, change: FirstChange | None) -> None:
     if change is None:
         return
     click.echo(visible(f"  First difference, {change.op}: {change.place}"))
+    if change.seen:
+        click.echo(f"  {change.seen}")
     for line in change.lines:
         click.echo(f"    {marked(line)}")
     if change.more_hunks:

@@ -175,4 +175,6 @@ def _change(change: FirstChange | None) -> JsonObject | None:
         "b_index": change.b_index,
         "lines": [line_json(line) for line in change.lines],
         "more_hunks": change.more_hunks,
+        "seen_key": known(change.seen_key),
+        "seen_seq": change.seen_seq,
     }

@@ -82,7 +82,8 @@ class CauseFinding:
 
     `block_index` counts inside the tier, `message_index` over the whole message list;
     `token_offset` is where in the prompt the cause begins to cost. `tokens` is the share of the
-    lost tokens put down to it. `expected` marks what somebody meant to happen.
+    lost tokens put down to it. `expected` marks what somebody meant to happen. `shown_by` is the
+    key of the later request whose record shows the change, where this request's own does not.
     """
 
     code: str
@@ -104,6 +105,7 @@ class CauseFinding:
     share: Share = Share.ALL
     fault: Fault = Fault.CLIENT
     expected: bool = False
+    shown_by: str = ""
 
     @property
     def signal(self) -> str:

@@ -28,7 +28,9 @@ class FirstChange:
     """Where two prompts part: the block in words (`place`), the changed lines with what stands
     around them. `op` is `changed`, `added`, `removed` or `moved`; the indexes count over the whole
     prompt, of the baseline (`a_index`) and of this request (`b_index`). `more_hunks` changes of the
-    block are not shown."""
+    block are not shown. `message_index` counts over the whole message list. `seen_key` and
+    `seen_seq` name the earlier request on which the verdict places this change: its own record did
+    not show the message, and this request's is the first that does."""
 
     op: str
     place: str
@@ -36,6 +38,19 @@ class FirstChange:
     b_index: int | None
     lines: tuple[Line, ...]
     more_hunks: int
+    message_index: int | None = None
+    seen_key: str = ""
+    seen_seq: int | None = None
+
+    @property
+    def seen(self) -> str:
+        """At which request this change was already seen, as a sentence; empty for none."""
+        if self.seen_seq is None:
+            return ""
+        return (
+            f"Not new here: the verdict on request {self.seen_seq:,} ({self.seen_key}) places this "
+            "change there; this is the first record since that shows the text."
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,6 +85,9 @@ def _place(verdict: Verdict, change: FirstChange | None) -> Iterator[str]:
     if change is not None:
         yield f"First difference, {change.op}: {plain(change.place)}"
         yield ""
+        if change.seen:
+            yield change.seen
+            yield ""
         yield from block("\n".join(_diff_line(line) for line in change.lines), "diff")
         yield ""
 

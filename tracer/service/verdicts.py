@@ -62,6 +62,7 @@ from tracer.store.verdicts import (
     judged_by,
     miss_rows,
     request_numbers,
+    shown_by,
     stored_verdict,
     stored_verdicts,
     unjudged_count,
@@ -152,7 +153,9 @@ class VerdictReader:
             baseline=_choice(before, seqs[before.key]) if before else None,
             chosen=bool(against),
             choices=_choices(lines[: seqs[key] - 1]),
-            change=_change(connection, row_id, verdict, before, row),
+            change=_seen(
+                connection, row_id, seqs, key, _change(connection, row_id, verdict, before, row)
+            ),
             usage=facts.usage,
             diagnostics=_diagnostics(row, verdict),
             rules_version=RULES_VERSION,
@@ -265,6 +268,20 @@ def _current(rows: Mapping[int, VerdictRow]) -> dict[int, VerdictRow]:
 
 def _is_miss(row: VerdictRow) -> bool:
     return row.result in (Result.PARTIAL, Result.MISS)
+
+
+def _seen(
+    connection: sqlite3.Connection,
+    row_id: int,
+    seqs: Mapping[str, int],
+    key: str,
+    change: FirstChange | None,
+) -> FirstChange | None:
+    """The first difference, with the earlier request on which its verdict places it."""
+    if change is None or change.message_index is None:
+        return change
+    seen = shown_by(connection, row_id, change.message_index, key)
+    return replace(change, seen_key=seen, seen_seq=seqs[seen]) if seen in seqs else change
 
 
 def _change(

@@ -153,6 +153,19 @@ def stored_verdict(connection: sqlite3.Connection, request_row: int) -> VerdictR
     return VerdictRow(*row) if row else None
 
 
+def shown_by(connection: sqlite3.Connection, row_id: int, message: int, key: str) -> str:
+    """The key of the request whose verdict names a change of a message that the record of request
+    `key` is the first to show; empty for none."""
+    row = connection.execute(
+        "SELECT r.key FROM verdicts v JOIN requests r ON r.id = v.request_id "
+        "WHERE v.session_id = ? AND v.message_index = ? "
+        "AND json_extract(v.verdict_json, '$.causes[0].shown_by') = ? "
+        "ORDER BY r.started_at_ms DESC LIMIT 1",
+        (row_id, message, key),
+    ).fetchone()
+    return row[0] if row else ""
+
+
 def stored_sums(connection: sqlite3.Connection, ids: Sequence[int]) -> dict[int, SumsRow]:
     """The sums of those sessions that are judged, by session row id."""
     marks = ",".join("?" * len(ids))

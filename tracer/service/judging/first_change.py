@@ -60,6 +60,7 @@ def first_change(
         b_index=depth if new else None,
         lines=first_lines(page.hunks[0].lines) if page.hunks else (),
         more_hunks=max(0, page.total - 1),
+        message_index=shown.message_index,
     )
 
 

@@ -114,7 +114,12 @@ def with_proof(verdict: Verdict, proof: LaterProof, paths: Paths) -> Verdict:
     def told(cause: CauseFinding) -> CauseFinding:
         if cause.message_index != index:
             return cause
-        return replace(cause, certainty=Certainty.HIGH, evidence=(*cause.evidence, note))
+        return replace(
+            cause,
+            certainty=Certainty.HIGH,
+            evidence=(*cause.evidence, note),
+            shown_by=proof.call.facts.key,
+        )
 
     return replace(
         verdict,
