@@ -85,6 +85,18 @@ def test_a_read_that_no_earlier_request_explains_is_most_likely_anothers(tmp_pat
     assert verdict.causes[0].certainty is Certainty.HIGH
 
 
+def test_what_another_kind_of_call_of_the_session_cached_is_put_down_to_it(tmp_path: Path) -> None:
+    rules = said("rules", prose(1_700), "system", kind="rules")
+    verdict = judged(
+        tmp_path,
+        laid_out(1, "q1", {1: [rules], 8: [said("in1")]}), answered(2, "q1", 440, 0),
+        laid_out(3, "q2", {1: [ref("rules")], 8: [said("in2")]}, querySource="review"),
+        answered(4, "q2", 450, 384),
+    )  # fmt: skip
+    assert verdict.result is Result.FIRST
+    assert "of this session" in verdict.one_line and "another session" not in verdict.one_line
+
+
 # The end of a prompt -----------------------------------------------------------------------------
 
 

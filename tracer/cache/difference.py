@@ -211,7 +211,7 @@ def _change(
     first = comparison.first_divergence
     is_first = first is not None and first.index == bi and first.a_index == ai
     texts = names.texts.get((ai, bi)) if ai is not None and bi is not None else None
-    note = _note(names.b_notes, bi) or _note(names.a_notes, ai) or Note()
+    note = _note_of(_note(names.a_notes, ai), _note(names.b_notes, bi))
     before, after = _excerpts(old, new, texts)
     offset = texts.changes[0].after.start if texts and texts.changes else None
     hints = _hints(compared, texts, old, new)
@@ -245,6 +245,13 @@ def _change(
         note=note.words,
         capability=note.capability,
     )
+
+
+def _note_of(old: Note | None, new: Note | None) -> Note:
+    """What a change is called: nothing where a message of one name gave way to another's."""
+    found = new or old or Note()
+    renamed = old is not None and old.words and found.words and old.words != found.words
+    return found._replace(words="") if renamed else found
 
 
 def _note(notes: Mapping[int, Note], index: int | None) -> Note | None:

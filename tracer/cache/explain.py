@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tracer.cache.case import Case
 from tracer.cache.causes import cause_named, detect_all
-from tracer.cache.causes.first_in_scope import is_first
+from tracer.cache.causes.first_in_scope import cached_by, is_first
 from tracer.cache.causes.no_usage import has_no_usage
 from tracer.cache.checks import checked_equal, not_verifiable
 from tracer.cache.expected import MIN_NOISE_TOKENS, expect, is_log_window
@@ -139,7 +139,7 @@ def _first(case: Case, findings: tuple[CauseFinding, ...], reason: str) -> Verdi
     causes = tuple(f for f in findings if f.code == "FIRST_IN_SCOPE")
     summary = causes[0].summary if causes else "The size of the earlier prompt is not known."
     read = case.call.read_tokens or 0
-    more = f" {tokens(read)} were read anyway, most likely cached by another session."
+    more = f" {tokens(read)} were read anyway, most likely cached by {cached_by(case)}."
     return Verdict(
         result=Result.FIRST,
         one_line=summary + (more if read else ""),

@@ -98,7 +98,7 @@ def _tool_result(change: Change, _: Sequence[Change]) -> str:
 
 
 def _reminder(change: Change, changes: Sequence[Change]) -> str:
-    if not is_reminder(change):
+    if change.note or not is_reminder(change):
         return ""
     same = [c for c in changes if c is change or (c.reminder and c.reminder == change.reminder)]
     ops = {c.op for c in same}

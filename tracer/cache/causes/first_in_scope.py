@@ -39,6 +39,18 @@ def _shared(case: Case, common: int, error: int) -> bool:
     return bool(sizes) and 2 * common >= min(sizes)
 
 
+_ERROR = 1.2
+"""How far the counts of a shared prefix may be off: another tokenizer's, scaled to the bill."""
+
+
+def cached_by(case: Case) -> str:
+    """Who most likely cached what a first request read: the last earlier request of the session
+    that shares as much, though it is of another kind, else another session."""
+    read = case.call.read_tokens or 0
+    sharers = [e for e in case.earlier if (e.common_tokens or 0) * _ERROR >= read]
+    return f"request {sharers[-1].facts.key} of this session" if sharers else "another session"
+
+
 def detect(case: Case) -> CauseFinding | None:
     """No baseline, or a shared prefix below the minimum (cache-rules.md 2.3, 3)."""
     if not is_first(case):
@@ -47,7 +59,7 @@ def detect(case: Case) -> CauseFinding | None:
     evidence = []
     if read:
         evidence.append(
-            f"{tokens(read)} were read nevertheless: most likely another session had cached them"
+            f"{tokens(read)} were read nevertheless: most likely {cached_by(case)} had cached them"
         )
     if case.call.purpose is Purpose.TITLE:
         summary = "A title call: a short prompt of its own, with nothing it should have read."

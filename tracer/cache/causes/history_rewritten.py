@@ -143,7 +143,7 @@ def _summary(change: Change | None, subtype: str, side_call: bool) -> str:
     place = tier_place(change.tier, _index(change))
     called = change.note or change.role
     role = f" ({called})" if called else ""
-    reminder = f", reminder {change.reminder}" if change.reminder else ""
+    reminder = f", reminder {change.reminder}" if change.reminder and not change.note else ""
     return f"History was rewritten at {place}{role}{reminder}: {what}."
 
 
