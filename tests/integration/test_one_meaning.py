@@ -73,6 +73,8 @@ def test_counts_on_two_scales_are_told_apart(db: Path, web: TestClient) -> None:
     assert "2,521 BPE tokens in 103 blocks" in changed
     assert "≈ token 1,006 of 4,146 as billed" in changed
     assert "part at about token 1,006 as billed" in changed
+    shown = told(db, "show", f"{SHORT}:42")
+    assert "Usage, as the provider billed it" in shown and "  BPE tokens" in shown
     page = text(web, f"/sessions/{LONG}")
     assert re.search(r"BPE tokens, top [\d.]+ K", page) and re.search(r"billed, top [\d.]+ K", page)
 

@@ -20,7 +20,7 @@ _BLOCK_COLUMNS = (
     Column("kind"),
     Column("part"),
     Column("chars", right=True),
-    Column("tokens", right=True),
+    Column("BPE tokens", right=True),
     Column("notes"),
     Column("text", flexible=True),
 )
@@ -28,8 +28,8 @@ _PART_COLUMNS = (
     Column("part"),
     Column("blocks", right=True),
     Column("chars", right=True),
-    Column("tokens", right=True),
-    Column("new tokens", right=True),
+    Column("BPE tokens", right=True),
+    Column("new BPE tokens", right=True),
 )
 
 

@@ -120,8 +120,9 @@ def column_words(column: TimelineColumn) -> str:
     if request.status is Status.FAILED and request.error:
         parts.append(one_line(request.error)[:120])
     new = sum(size.new_tokens for size in column.parts)
+    scale = "BPE tokens" if all(size.counted for size in column.parts) else "tokens"
     parts.append(
-        f"prompt {num(column.prompt_tokens)} tokens, {num(new)} new"
+        f"prompt {num(column.prompt_tokens)} {scale}, {num(new)} new"
         if column.parts
         else "prompt not logged"
     )
