@@ -7,7 +7,7 @@ import click
 from tracer.cli.options import db_option, json_option, open_service, reveal_option, utf8
 from tracer.cli.output import print_json, print_table
 from tracer.cli.table import Column
-from tracer.cli.text import UNKNOWN, duration, moment, number
+from tracer.cli.text import UNKNOWN, duration, moment, number, visible
 from tracer.jsonview.story import story_json
 from tracer.model.story import SessionStory, TurnView
 from tracer.service.naming import session_id_of
@@ -49,7 +49,7 @@ def command(session: str, db_path: Path | None, as_json: bool) -> None:
     else:
         click.echo("No file that was read names a turn of this session.")
     for words in _family(story):
-        click.echo(words)
+        click.echo(visible(words))
 
 
 def _row(turn: TurnView, story: SessionStory) -> list[str]:
