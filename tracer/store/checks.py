@@ -165,7 +165,7 @@ def unchecked_sessions(connection: sqlite3.Connection, version: str) -> list[int
     rows = connection.execute(
         "SELECT s.id FROM sessions s WHERE s.checked <> ? AND NOT s.unjoined AND EXISTS "
         "(SELECT 1 FROM requests r WHERE r.session_id = s.id AND r.node_id IS NOT NULL) "
-        "ORDER BY s.last_at_ms DESC NULLS LAST, s.id",
+        "ORDER BY s.last_at_ms DESC NULLS LAST, s.session_id",
         (version,),
     )
     return [row[0] for row in rows]
@@ -215,7 +215,7 @@ def found_rows(connection: sqlite3.Connection, row_id: int | None = None) -> lis
     """The findings of a session, or of all, those of the session last active first."""
     where = "" if row_id is None else "WHERE f.session_id = ?"
     rows = connection.execute(
-        f"{_FOUND} {where} ORDER BY s.last_at_ms DESC NULLS LAST, s.id, f.position",
+        f"{_FOUND} {where} ORDER BY s.last_at_ms DESC NULLS LAST, s.session_id, f.position",
         () if row_id is None else (row_id,),
     )
     return [FoundRow(*row) for row in rows]
@@ -228,7 +228,7 @@ def asked_rows(connection: sqlite3.Connection, row_id: int | None = None) -> lis
         "SELECT a.rule, a.needs, coalesce(r.key, ''), a.requests, s.id, s.session_id "
         "FROM session_rules a JOIN sessions s ON s.id = a.session_id "
         f"LEFT JOIN requests r ON r.id = a.request_id {where} "
-        "ORDER BY s.last_at_ms DESC NULLS LAST, s.id, a.rule, a.position",
+        "ORDER BY s.last_at_ms DESC NULLS LAST, s.session_id, a.rule, a.position",
         () if row_id is None else (row_id,),
     )
     return [AskedRow(*row) for row in rows]
@@ -263,7 +263,9 @@ def request_count(connection: sqlite3.Connection, row_id: int) -> int:
 
 def all_session_rows(connection: sqlite3.Connection) -> list[int]:
     """The row ids of all sessions, the one last active first."""
-    rows = connection.execute("SELECT id FROM sessions ORDER BY last_at_ms DESC NULLS LAST, id")
+    rows = connection.execute(
+        "SELECT id FROM sessions ORDER BY last_at_ms DESC NULLS LAST, session_id"
+    )
     return [row[0] for row in rows]
 
 

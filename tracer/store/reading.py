@@ -143,7 +143,8 @@ def session_row_id(connection: sqlite3.Connection, session_id: str) -> int | Non
 def child_ids(connection: sqlite3.Connection, session_id: str) -> list[int]:
     """The row ids of the sessions that this one started."""
     rows = connection.execute(
-        "SELECT id FROM sessions WHERE parent_session_id = ? ORDER BY first_at_ms", (session_id,)
+        "SELECT id FROM sessions WHERE parent_session_id = ? ORDER BY first_at_ms, session_id",
+        (session_id,),
     )
     return [row[0] for row in rows]
 

@@ -14,6 +14,7 @@ from tracer.model.prompt import Block, Kind, Marker, Tier
 from tracer.model.source import Skipped
 from tracer.model.usage import Usage
 from tracer.store.layouts import LayoutFacts, LayoutRows, layout_hash
+from tracer.store.parents import note_parent
 from tracer.store.writer import Place, StoredNode, Writer
 
 MAX_STORED_SKIPS = 10_000
@@ -143,10 +144,7 @@ class Records:
     def parent(self, child: str, parent: str, agent: str) -> None:
         """Note that one session was started by another."""
         row_id = self.session(child, agent, None)
-        self._execute(
-            "UPDATE sessions SET parent_session_id = ? WHERE id = ? AND parent_session_id = ''",
-            (parent, row_id),
-        )
+        note_parent(self._writer.connection, row_id, child, parent)
 
     def title(self, call: ModelCall, agent: str, title_of: Callable[[ModelCall], str]) -> None:
         """Title a session by its earliest request that shows a user's text, whatever is read

@@ -99,7 +99,7 @@ def unjudged_sessions(connection: sqlite3.Connection, version: int, counted: boo
     rows = connection.execute(
         "SELECT s.id, EXISTS (SELECT 1 FROM requests r WHERE r.session_id = s.id AND r.node_id IS "
         f"NOT NULL) FROM sessions s WHERE s.judged NOT IN ({marks}) AND NOT s.unjoined "
-        "ORDER BY 2 DESC, s.last_at_ms DESC NULLS LAST, s.id",
+        "ORDER BY 2 DESC, s.last_at_ms DESC NULLS LAST, s.session_id",
         known,
     )
     return [Waiting(row_id, bool(prompts)) for row_id, prompts in rows]
