@@ -45,8 +45,22 @@ def file_facts(path: Path) -> FileFacts:
     """Facts of a regular file. Raises OSError."""
     found = os.stat(path)
     if not stat.S_ISREG(found.st_mode):
-        raise OSError(f"{path} is not a regular file")
+        raise OSError(f"{path_name(path)} is not a regular file")
     return FileFacts(path, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """A regular file, open for reading. Raises OSError, for all else at once: a pipe or a device
+    may make its reader wait, or never end."""
+    file_facts(path)
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # if swapped since
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(f"{path_name(path)} is not a regular file")
+        return os.fdopen(descriptor, "rb", buffering=1 << 20)
+    except OSError:
+        os.close(descriptor)
+        raise
 
 
 def path_name(path: Path) -> str:

@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
+from tracer.ingest.files import open_regular
+
 MAGIC = b"SQLite format 3\x00"
 BUSY_MS = 200
 _WAL_HEADER_BYTES = 32
@@ -67,7 +69,7 @@ def facts_of(path: Path) -> Facts:
 def is_database(path: Path) -> bool:
     """True where a file begins as SQLite's databases do."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             return file.read(len(MAGIC)) == MAGIC
     except OSError:
         return False

@@ -20,6 +20,7 @@ from tracer.ingest.files import (
     change_of,
     file_facts,
     head_fingerprint,
+    open_regular,
     path_name,
     same_stat,
     tail_hash,
@@ -219,7 +220,7 @@ class Ingestor:
                 refused = self._not_read.get(name)
                 if refused is not None and refused[0] == facts:
                     return refused[1]
-                with path.open("rb", buffering=1 << 20) as file:
+                with open_regular(path) as file:
                     reading = self._open(file, facts, known)
                     if isinstance(reading, FileResult):
                         self._not_read[name] = (facts, reading)

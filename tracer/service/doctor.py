@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tracer.errors import StoreError
 from tracer.formats import detect
+from tracer.ingest.files import open_regular
 from tracer.model.doctor_views import DoctorFinding, DoctorReport, SessionEvidence
 from tracer.service.doctor_sessions import examine_sessions
 from tracer.service.session_evidence import WATCH
@@ -77,14 +78,14 @@ def _files(folder: Path) -> list[_File]:
     found = []
     for path in sorted(folder.glob("*.jsonl")):
         try:
-            with path.open("rb") as file:
+            with open_regular(path) as file:
                 head = file.read(HEAD_BYTES)
             log_format = detect(head)
             found.append(
                 _File(path, path.stat().st_size, log_format.name if log_format else "unknown")
             )
         except OSError as error:
-            found.append(_File(path, 0, f"unreadable: {error.strerror}"))
+            found.append(_File(path, 0, f"unreadable: {error.strerror or error}"))
     return found
 
 
@@ -139,7 +140,7 @@ def _level_finding(files: Sequence[_File]) -> DoctorFinding:
 
 def _tail(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             file.seek(max(0, path.stat().st_size - TAIL_BYTES))
             return file.read(TAIL_BYTES)
     except OSError:

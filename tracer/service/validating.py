@@ -7,6 +7,7 @@ from tracer.formats import detect
 from tracer.formats.context_trace import FORMAT
 from tracer.formats.trace_validation import TraceValidator
 from tracer.ingest import find_files
+from tracer.ingest.files import open_regular
 from tracer.ingest.lines import read_lines
 from tracer.ingest.run import DEFAULT_MAX_LINE_BYTES, SNIFF_BYTES
 from tracer.model.trace_views import ProblemLevel, TraceFile, TraceProblem
@@ -24,7 +25,7 @@ def validate_traces(paths: Sequence[str]) -> tuple[TraceFile, ...]:
 
 def _validated(path: Path, validator: TraceValidator) -> TraceFile:
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             head = file.read(SNIFF_BYTES)
         found = detect(head)
         name = found.name if found else ""
@@ -70,7 +71,7 @@ def _read(path: Path, name: str, validator: TraceValidator) -> TraceFile:
 
 
 def _lines(path: Path, validator: TraceValidator) -> Iterator[tuple[int, list[TraceProblem]]]:
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         for number, line in enumerate(read_lines(file, 0, DEFAULT_MAX_LINE_BYTES), 1):
             if line.data is None:
                 what = f"has {line.size_bytes:,} bytes, more than {DEFAULT_MAX_LINE_BYTES:,}"
