@@ -110,6 +110,7 @@ def test_settings_switch_rules_off(
         ("[checks]\noff = 1\n", 2, "list"),
         ("[check]\noff = []\n", 2, "[checks]"),
         ("[checks\n", 3, "not TOML"),
+        (f"a = {'[' * 50_000}", 3, "nested too deep"),
     ],
 )
 def test_settings_that_say_nothing_known_are_refused(

@@ -102,7 +102,11 @@ def test_money_only_with_a_price(db: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "says"),
-    [("schema = 1\n[[price]]\nmodel = 1", "no provider"), ("= nonsense", "no valid TOML")],
+    [
+        ("schema = 1\n[[price]]\nmodel = 1", "no provider"),
+        ("= nonsense", "no valid TOML"),
+        (f"a = {'[' * 50_000}", "nested too deep"),
+    ],
 )
 def test_a_broken_table_of_prices_is_named(db: Path, tmp_path: Path, text: str, says: str) -> None:
     table = tmp_path / "prices.toml"

@@ -27,5 +27,7 @@ def load_prices(path: Path | None = None) -> PriceTable:
         ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"The price table {chosen} is no valid TOML: {error}.") from error
+    except RecursionError as error:
+        raise InputError(f"The price table {chosen} is nested too deep to be read.") from error
     except InputError as error:
         raise InputError(f"{chosen}: {error}") from error

@@ -41,6 +41,8 @@ def load_settings(path: Path | None = None) -> Settings:
         raise InputError(f"The settings file {file} could not be read: {error}.") from error
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"The settings file {file} is not TOML: {error}.") from error
+    except RecursionError as error:
+        raise InputError(f"The settings file {file} is nested too deep to be read.") from error
     return Settings(_rules_off(file, data))
 
 
