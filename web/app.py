@@ -46,7 +46,7 @@ def all_routes() -> list[BaseRoute]:
     """The routes of all pages, and the static files."""
     found = [_of_one_moment(route) for module in page_modules() for route in module.ROUTES]
     # A path that takes the rest of the address would hide what stands below it.
-    found.sort(key=lambda route: route.path.endswith(":path}"))
+    found.sort(key=lambda route: route.path.endswith((":path}", ":id}")))
     return [*found, Route("/static/{path:path}", serve_static, name="static")]
 
 

@@ -146,7 +146,7 @@ def _session_target(
         asked = parse_qs(parts.query)
         if place == "requests":
             return _anchor(seqs.get(unquote(rest)))
-        if place != "sessions" or unquote(rest) != session_id:
+        if parts.path != SessionState(session_id).path:
             return None
         if "request" in asked:
             return _anchor(seqs.get(asked["request"][0]))

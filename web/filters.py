@@ -16,6 +16,7 @@ from urllib.parse import quote
 from tracer.words import plural
 
 UNKNOWN = "–"
+_TILDE = re.compile("~(2E|2F|7E)")
 _NARROW = "\u202f"
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -170,7 +171,20 @@ def file_tail(path: str, most: int = 18) -> str:
 
 
 def segment(text: str) -> str:
-    """A text as one segment of a URL's path."""
+    """A text as one segment of a URL's path. Browsers and servers undo `%2F` and take `.` and `..`
+    for places: a slash and such a text are written with a tilde (`of_segment` reads it)."""
+    if text in (".", ".."):
+        return text.replace(".", "~2E")
+    return quote(text.replace("~", "~7E").replace("/", "~2F"), safe="", errors="surrogatepass")
+
+
+def of_segment(written: str) -> str:
+    """The text that `segment` wrote, after percent signs were undone."""
+    return _TILDE.sub(lambda found: chr(int(found[1], 16)), written)
+
+
+def parameter(text: str) -> str:
+    """A text as a value in a URL's query."""
     return quote(text, safe="", errors="surrogatepass")
 
 
@@ -184,6 +198,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "iso": iso,
     "num": num,
     "one_line": one_line,
+    "parameter": parameter,
     "pct": pct,
     "plural": plural,
     "pretty": pretty,

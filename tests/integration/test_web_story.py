@@ -187,7 +187,7 @@ def test_a_session_id_with_a_slash_has_its_pages(tmp_path: Path) -> None:
         address = f"/sessions/a%2Fb%20story/{name}"
         assert pages.get(address).status_code == 200
         assert pages.get(f"/fragments{address}").status_code == 200
-        assert address in pages.get("/sessions/a%2Fb%20story").text
+        assert f"/sessions/a~2Fb%20story/{name}" in pages.get("/sessions/a%2Fb%20story").text
 
 
 def test_the_json_of_the_page_is_that_of_the_command(known: tuple[Path, Any]) -> None:

@@ -2,6 +2,8 @@
 
 from starlette.convertors import Convertor, register_url_convertor
 
+from web.filters import of_segment, segment
+
 
 class _AnyText(Convertor[str]):
     """A piece of an address with any character in it: an id from a log may hold a line break."""
@@ -17,5 +19,19 @@ class _AnyText(Convertor[str]):
         return value
 
 
+class _Id(_AnyText):
+    """An id as `web.filters.segment` writes it, so that no page's name below it is taken for a part
+    of it."""
+
+    def convert(self, value: str) -> str:
+        """The id."""
+        return of_segment(value)
+
+    def to_string(self, value: str) -> str:
+        """The id as it stands in an address."""
+        return segment(value)
+
+
 # Before the modules of this package are imported: their routes look it up by name.
 register_url_convertor("path", _AnyText())
+register_url_convertor("id", _Id())

@@ -68,10 +68,10 @@ def replay_message(request: Request) -> Response:
     return render(request, ReplayMessageFragment(row=row), headers=headers)
 
 
-_FRAGMENT = "/fragments/sessions/{session_id:path}/replay"
+_FRAGMENT = "/fragments/sessions/{session_id:id}/replay"
 
 ROUTES = (
     Route(_FRAGMENT + "/messages/{index:int}", replay_message, name="replay.message"),
     Route(_FRAGMENT, replay_fragment, name="replay.step"),
-    Route("/sessions/{session_id:path}/replay", replay, name="replay"),
+    Route("/sessions/{session_id:id}/replay", replay, name="replay"),
 )

@@ -108,4 +108,4 @@ def _bars(request: LaidOutRequest, top: int) -> tuple[GroupBar, ...]:
     return tuple(bars)
 
 
-ROUTES = (Route("/sessions/{session_id}/segments", segments_page, name="segments"),)
+ROUTES = (Route("/sessions/{session_id:id}/segments", segments_page, name="segments"),)

@@ -108,10 +108,10 @@ def panel_fragment(request: Request) -> Response:
     return render(request, PanelFragment(panel=panel))
 
 
-_FRAGMENTS = "/fragments/sessions/{session_id:path}"
+_FRAGMENTS = "/fragments/sessions/{session_id:id}"
 
 ROUTES = (
     Route(_FRAGMENTS + "/timeline", board_fragment, name="session.timeline"),
     Route(_FRAGMENTS + "/panel", panel_fragment, name="session.panel"),
-    Route("/sessions/{session_id:path}", session, name="session"),
+    Route("/sessions/{session_id:id}", session, name="session"),
 )

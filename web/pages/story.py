@@ -19,7 +19,7 @@ from web.params import whole_number
 from web.rendering import Chrome, Crumb, chrome, render, service_of
 from web.story import Relative, Turns, make_turns, relative
 from web.story_usage import usage_points
-from web.urls import SessionState, replay_url, story_url
+from web.urls import SessionState, story_url
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,6 @@ class StoryView:
     chart: UsageChart | None
     cache: SessionCache | None
     session_href: str
-    replay_href: str
     fragment: str
 
 
@@ -70,7 +69,6 @@ def _view(request: Request) -> StoryView:
         chart=usage_chart(usage_points(story, requests)),
         cache=_numbers(service, session, requests),
         session_href=SessionState(session_id).page,
-        replay_href=replay_url(session_id),
         fragment="/fragments" + story_url(session_id, turns_from),
     )
 
@@ -101,6 +99,6 @@ def story_fragment(request: Request) -> Response:
 
 
 ROUTES = (
-    Route("/fragments/sessions/{session_id:path}/story", story_fragment, name="story.turns"),
-    Route("/sessions/{session_id:path}/story", story, name="story"),
+    Route("/fragments/sessions/{session_id:id}/story", story_fragment, name="story.turns"),
+    Route("/sessions/{session_id:id}/story", story, name="story"),
 )
