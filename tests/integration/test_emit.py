@@ -60,7 +60,7 @@ def test_every_event_is_valid(tmp_path: Path) -> None:
         )
         trace.usage_snapshot("q1", [{"name": "rules", "chars": 9}], context_window=8000)
         trace.completed("q1", status="failed", error={"name": "Busy", "message": "later"})
-        trace.completed("q1", attempt=2, usage={"inputTokens": 9, "inclusive": True})
+        trace.completed("q1", attempt=2, usage={"inputTokens": 9, "outputTokens": 1})
         trace.event("capability.changed", name="web", enabled=False)
         trace.run_completed("r1")
     assert problems(path) == []

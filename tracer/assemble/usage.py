@@ -5,12 +5,27 @@ Providers and log writers disagree on whether the reported input contains the ca
 asked first, the format's word second. A count that was not reported stays unknown.
 """
 
+from dataclasses import replace
+from typing import Any
+
 from tracer.model.usage import Convention, ReportedUsage, Usage
+
+_COUNTS = (
+    "input_tokens", "output_tokens", "total_tokens", "cache_read_tokens", "cache_write_tokens",
+    "reasoning_tokens",
+)  # fmt: skip
 
 
 def normalise(reported: ReportedUsage) -> Usage:
     """The four counts, the convention, and in words how it was found."""
+    reported = _counted(reported)
     convention, reason = detect_convention(reported)
+    if reported.declared not in (Convention.UNKNOWN, convention):
+        word = "includes" if reported.declared is Convention.INCLUSIVE else "excludes"
+        reason += f"; the log's own word, that input {word} the cache counts, was overruled"
+    if reported.left_out:
+        names = ", ".join(reported.left_out)
+        reason += f"; left out as no count: {names}"
     read, write = reported.cache_read_tokens, reported.cache_write_tokens
     given = reported.input_tokens
     total: int | None = given
@@ -34,6 +49,15 @@ def normalise(reported: ReportedUsage) -> Usage:
         reason=reason,
         raw_json=reported.raw_json,
     )
+
+
+def _counted(reported: ReportedUsage) -> ReportedUsage:
+    """The same without negative numbers: they count nothing, and would falsify every sum."""
+    wrong = [name for name in _COUNTS if (getattr(reported, name) or 0) < 0]
+    if not wrong:
+        return reported
+    unknown: dict[str, Any] = dict.fromkeys(wrong)
+    return replace(reported, left_out=(*reported.left_out, *wrong), **unknown)
 
 
 def detect_convention(reported: ReportedUsage) -> tuple[Convention, str]:

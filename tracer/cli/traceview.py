@@ -45,6 +45,8 @@ def _print_file(file: TraceFile) -> None:
     else:
         noted = f" {plural(file.notes, 'note')}." if file.notes else ""
         click.echo(f"A valid trace.{noted}")
+        if file.requests:
+            click.echo("The layout's own rules: `tracer check` after `tracer ingest`.")
 
 
 def _print_problem(file: TraceFile, problem: TraceProblem) -> None:

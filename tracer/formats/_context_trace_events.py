@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tracer.formats._json import compact, int_of, text_of
+from tracer.formats._json import compact, count_of, int_of, text_of
 from tracer.formats._time import epoch_ms
 from tracer.model.events import CallError, ContextUsage, LogEvent, Status, UsageCategory
 from tracer.model.usage import Convention, ReportedUsage
@@ -19,6 +19,10 @@ _ATTEMPT = {
     Status.FAILED: "model.request.failed",
     Status.CANCELLED: "model.request.failed",
 }
+_COUNTS = (
+    "inputTokens", "outputTokens", "totalTokens", "cacheReadTokens", "cacheWriteTokens",
+    "reasoningTokens",
+)  # fmt: skip
 _WINDOW_COUNTS = ("contextWindow", "outputReserve")
 
 
@@ -41,7 +45,7 @@ def event_of(value: dict[str, Any]) -> LogEvent:
         session_id=text_of(value.get("sessionId")),
         trace_id=text_of(value.get("traceId")),
         turn_id=text_of(value.get("runId")),
-        duration_ms=int_of(value.get("durationMs")),
+        duration_ms=count_of(value.get("durationMs")),
         status=status,
         request_id=text_of(value.get("requestId")),
         attempt=attempt,
@@ -98,7 +102,7 @@ def _message(name: str, value: dict[str, Any]) -> str:
 
 def reported_usage(fields: dict[str, Any]) -> ReportedUsage | None:
     """The usage that a `request.completed` line reports; None where it reports none. A count that
-    is missing is unknown."""
+    is missing is unknown, as is one that counts nothing (negative, or beyond all numbers)."""
     usage = fields.get("usage")
     if not isinstance(usage, dict):
         return None
@@ -107,17 +111,20 @@ def reported_usage(fields: dict[str, Any]) -> ReportedUsage | None:
     if isinstance(inclusive, bool):
         declared = Convention.INCLUSIVE if inclusive else Convention.EXCLUSIVE
     found = ReportedUsage(
-        input_tokens=int_of(usage.get("inputTokens")),
-        output_tokens=int_of(usage.get("outputTokens")),
-        total_tokens=int_of(usage.get("totalTokens")),
-        cache_read_tokens=int_of(usage.get("cacheReadTokens")),
-        cache_write_tokens=int_of(usage.get("cacheWriteTokens")),
-        reasoning_tokens=int_of(usage.get("reasoningTokens")),
+        input_tokens=count_of(usage.get("inputTokens")),
+        output_tokens=count_of(usage.get("outputTokens")),
+        total_tokens=count_of(usage.get("totalTokens")),
+        cache_read_tokens=count_of(usage.get("cacheReadTokens")),
+        cache_write_tokens=count_of(usage.get("cacheWriteTokens")),
+        reasoning_tokens=count_of(usage.get("reasoningTokens")),
         declared=declared,
         raw_json=compact({"usage": usage}),
+        left_out=tuple(
+            key for key in _COUNTS if usage.get(key) is not None and count_of(usage[key]) is None
+        ),
     )
     known = (found.input_tokens, found.output_tokens, found.cache_read_tokens)
-    return found if any(count is not None for count in known) else None
+    return found if found.left_out or any(count is not None for count in known) else None
 
 
 def call_error(error: Any) -> CallError | None:
@@ -136,15 +143,15 @@ def _context_usage(value: dict[str, Any]) -> ContextUsage:
     items = categories if isinstance(categories, list) else []
     return ContextUsage(
         model=text_of(value.get("model")),
-        total_chars=int_of(value.get("totalChars")),
-        total_tokens=int_of(value.get("totalTokens")),
+        total_chars=count_of(value.get("totalChars")),
+        total_tokens=count_of(value.get("totalTokens")),
         tokens_redacted=False,
         categories=tuple(_category(item) for item in items if isinstance(item, dict)),
         roles=(),
         counts=tuple(
             (name, number)
             for name in _WINDOW_COUNTS
-            if (number := int_of(value.get(name))) is not None
+            if (number := count_of(value.get(name))) is not None
         ),
     )
 
@@ -153,7 +160,7 @@ def _category(item: dict[str, Any]) -> UsageCategory:
     return UsageCategory(
         name=text_of(item.get("name")),
         source=text_of(item.get("source")) or text_of(item.get("name")),
-        chars=int_of(item.get("chars")),
-        tokens=int_of(item.get("tokens")),
+        chars=count_of(item.get("chars")),
+        tokens=count_of(item.get("tokens")),
         tokens_redacted=False,
     )

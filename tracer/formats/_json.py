@@ -69,8 +69,8 @@ def decode_object(line: bytes) -> tuple[dict[str, Any], bytes] | Skipped:
         if isinstance(value, dict):
             return value, _encoder.encode(value)
     if not isinstance(value, dict):
-        found = type(value).__name__
-        return skipped(SkipKind.NOT_OBJECT, f"The line is JSON but not an object ({found}).", line)
+        reason = f"The line is JSON but not an object: it is {kind_of(value)}."
+        return skipped(SkipKind.NOT_OBJECT, reason, line)
     return value, line
 
 
@@ -91,6 +91,23 @@ def _decode_lenient(line: bytes) -> Any:
         return skipped(SkipKind.NOT_JSON, f"The line is not JSON: {error}.", line)
 
 
+def kind_of(value: Any) -> str:
+    """What a JSON value is, in the words of JSON."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return f"the number {value}"
+        case str():
+            return "a string"
+        case list():
+            return "a list"
+        case _:
+            return "an object"
+
+
 def compact(value: Any) -> str:
     """A JSON value as compact text, keys in the order they have."""
     return _encoder.encode(value).decode("utf-8")
@@ -108,6 +125,12 @@ def int_of(value: Any) -> int | None:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return value if isinstance(value, int) and -MAX_INT <= value <= MAX_INT else None
+
+
+def count_of(value: Any) -> int | None:
+    """A whole number from 0 on, or None: what is less is no count of anything."""
+    found = int_of(value)
+    return found if found is not None and found >= 0 else None
 
 
 def float_of(value: Any) -> float | None:

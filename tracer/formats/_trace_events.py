@@ -14,6 +14,7 @@ KINDS = frozenset(
 )
 LAYOUTS = frozenset({"segments-14"})
 SEGMENTS = range(1, 15)
+LIFETIMES = ("5m", "1h")
 
 _NAME = Text()
 _ANY = Text(empty=True)
@@ -105,9 +106,8 @@ _TOOLS = Keyed(
 )
 _USAGE = Keyed(
     "What the provider billed. A count that it did not report is left out, never 0.",
+    required={"inputTokens": Whole(), "outputTokens": Whole()},
     optional={
-        "inputTokens": Whole(),
-        "outputTokens": Whole(),
         "cacheReadTokens": Whole(),
         "cacheWriteTokens": Whole(),
         "reasoningTokens": Whole(),
@@ -165,6 +165,7 @@ EVENTS: Mapping[str, Keyed] = {
             "model": Keyed(
                 required={"modelId": _NAME},
                 optional={"providerId": _ANY},
+                form='an object: {"modelId": "..."}',
             ),
         },
         optional={
@@ -214,7 +215,9 @@ EVENTS: Mapping[str, Keyed] = {
     "subagent.stopped": _SUBAGENT,
 }
 MESSAGE_KEYS = _FULL.keys()
+REFERENCE_KEYS = _REFERENCE.keys()
 TOOL_KEYS = _TOOL.keys()
+USAGE_KEYS = _USAGE.keys()
 NAMED: Mapping[str, Shape] = {
     "time": _TIME,
     "message": _MESSAGES.of,

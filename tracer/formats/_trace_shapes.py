@@ -8,6 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
+from tracer.formats._json import MAX_INT, kind_of
+from tracer.formats._trace_names import nearest
+
 Schema: TypeAlias = dict[str, Any]
 
 
@@ -39,7 +42,7 @@ class Shape:
         return {"description": self.about} if self.about else {}
 
     def _wrong(self, value: Any, where: str) -> Misfit:
-        return Misfit(where, f"is {_kind(value)}", f"Write {self.words}.")
+        return Misfit(where, f"is {_short(kind_of(value))}", f"Write {self.words}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +88,8 @@ class Text(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Whole(Shape):
-    """A whole number that is not below `minimum`; exactly `only` if that is given."""
+    """A whole number from `minimum` to the largest that JavaScript counts with; exactly `only` if
+    that is given."""
 
     minimum: int = 0
     only: int | None = None
@@ -104,15 +108,18 @@ class Whole(Shape):
             whole = True
         if not whole:
             yield self._wrong(value, where)
+        elif value > MAX_INT:
+            what = f"is {_short(str(value))}, which counts nothing"
+            yield Misfit(where, what, f"Write {self.words}, {MAX_INT:,} at the most.")
         elif value < self.minimum or (self.only is not None and value != self.only):
-            yield Misfit(where, f"is {value}", f"Write {self.words}.")
+            yield Misfit(where, f"is {_short(str(value))}", f"Write {self.words}.")
 
     def schema(self) -> Schema:
         """The same in JSON Schema."""
         made: Schema = Shape.schema(self)
         if self.only is not None:
             return made | {"const": self.only}
-        return made | {"type": "integer", "minimum": self.minimum}
+        return made | {"type": "integer", "minimum": self.minimum, "maximum": MAX_INT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,38 +167,46 @@ class Items(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Keyed(Shape):
-    """An object. `required` and `optional` are its known keys; of each group in `one_of` it has at
-    least one key; where it has the value of a `when` (key, value), it is also of that shape."""
+    """An object, in words `form`. `required` and `optional` are its known keys; of each group in
+    `one_of` it has at least one key; where it has the value of a `when` (key, value), it is also of
+    that shape."""
 
     required: Mapping[str, Shape] = field(default_factory=dict)
     optional: Mapping[str, Shape] = field(default_factory=dict)
     one_of: tuple[tuple[str, ...], ...] = ()
     when: tuple[tuple[str, str, "Keyed"], ...] = ()
     known: tuple[str, ...] = ()
+    form: str = ""
 
     @property
     def words(self) -> str:
         """What the value must be, in words."""
-        return "an object"
+        return self.form or "an object"
 
     def misfits(self, value: Any, where: str) -> Iterator[Misfit]:
         """What is wrong with a value, and where."""
         if not isinstance(value, dict):
             yield self._wrong(value, where)
             return
+        yield from self._parts(value, where, self.keys())
+
+    def _parts(self, value: Schema, where: str, known: frozenset[str]) -> Iterator[Misfit]:
         for key, shape in self.required.items():
             if key not in value:
-                yield Misfit(_at(where, key), "is missing", f"Add it: {shape.words}.")
+                fix = _meant(value, (key,), known) or f"Add it: {shape.words}."
+                yield Misfit(_at(where, key), "is missing", fix)
         for key, shape in (*self.required.items(), *self.optional.items()):
             if key in value:
                 yield from shape.misfits(value[key], _at(where, key))
         for group in self.one_of:
             if not any(key in value for key in group):
                 names = ", ".join(f"`{key}`" for key in group)
-                yield Misfit(where, f"has none of {names}", "Add one of them.")
+                yield Misfit(
+                    where, f"has none of {names}", _meant(value, group, known) or "Add one of them."
+                )
         for key, wanted, shape in self.when:
             if value.get(key) == wanted:
-                yield from shape.misfits(value, where)
+                yield from shape._parts(value, where, known)
 
     def keys(self) -> frozenset[str]:
         """All keys that are known."""
@@ -259,21 +274,14 @@ def _at(where: str, key: str) -> str:
     return f"{where}.{key}" if where else key
 
 
+def _meant(value: dict[str, Any], wanted: tuple[str, ...], known: frozenset[str]) -> str:
+    """What to do where a key that is not known stands in the place of one that is missing."""
+    for key in value.keys() - known:
+        meant = nearest(key, wanted)
+        if meant:
+            return f"There is `{_short(key)}`: did you mean `{meant}`?"
+    return ""
+
+
 def _short(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:59]}…"
-
-
-def _kind(value: Any) -> str:
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "true" if value else "false"
-        case int() | float():
-            return f"the number {value}"
-        case str():
-            return "a string"
-        case list():
-            return "a list"
-        case _:
-            return "an object"

@@ -14,7 +14,8 @@ class Convention(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReportedUsage:
-    """The numbers as logged; None where the log has none. `declared` is what the format says."""
+    """The numbers as logged; None where the log has none. `declared` is what the format says,
+    `left_out` names numbers that count nothing (negative, or beyond all counts)."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -24,6 +25,7 @@ class ReportedUsage:
     reasoning_tokens: int | None = None
     declared: Convention = Convention.UNKNOWN
     raw_json: str = ""
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

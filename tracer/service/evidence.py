@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from tracer.model.events import Status
 from tracer.model.prompt import Kind
 from tracer.model.views import ContextUsageView, Evidence, RequestSummary
 from tracer.store.prompts import BlockRow
@@ -111,6 +112,15 @@ def _prompt_gaps(
     return found
 
 
+def _why_no_usage(request: RequestSummary) -> str:
+    match request.status:
+        case Status.FAILED | Status.CANCELLED:
+            return "A failed or cancelled attempt reports none."
+        case Status.UNKNOWN:
+            return "The log does not say how this request ended."
+    return "The log says that it was answered, and not what it used."
+
+
 def _usage_gaps(request: RequestSummary) -> list[Evidence]:
     usage = request.usage
     if usage is None or usage.input_tokens is None:
@@ -118,8 +128,7 @@ def _usage_gaps(request: RequestSummary) -> list[Evidence]:
             Evidence(
                 "no-usage",
                 "No usage was reported",
-                "A failed or cancelled attempt reports none; unknown is not zero, so this request "
-                "is in no rate.",
+                f"{_why_no_usage(request)} Unknown is not zero, so this request is in no rate.",
             )
         ]
     if usage.cache_read_tokens is None:

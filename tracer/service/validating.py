@@ -42,6 +42,7 @@ def _validated(path: Path, validator: TraceValidator) -> TraceFile:
 def _read(path: Path, name: str, validator: TraceValidator) -> TraceFile:
     events, requests = validator.events, len(validator.requests)
     validator.sessions.clear()
+    validator.begin(str(path))
     lines = errors = notes = 0
     kept: list[TraceProblem] = []
     for number, problems in _lines(path, validator):
@@ -74,6 +75,7 @@ def _lines(path: Path, validator: TraceValidator) -> Iterator[tuple[int, list[Tr
     with open_regular(path) as file:
         for number, line in enumerate(read_lines(file, 0, DEFAULT_MAX_LINE_BYTES), 1):
             if line.data is None:
+                validator.unreadable(number)
                 what = f"has {line.size_bytes:,} bytes, more than {DEFAULT_MAX_LINE_BYTES:,}"
                 fix = "Refer to messages that were written before, instead of repeating them."
                 yield number, [TraceProblem(ProblemLevel.ERROR, number, "", what, fix)]
