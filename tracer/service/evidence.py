@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tracer.model.events import Status
-from tracer.model.prompt import Kind
+from tracer.model.prompt import Kind, Tier
 from tracer.model.views import ContextUsageView, Evidence, RequestSummary
 from tracer.store.prompts import BlockRow
 from tracer.store.reading import RequestRow
@@ -18,6 +18,7 @@ _CARRY = {
     "ones shown here; an edit further up would be invisible.",
     "lost": "No earlier record fits, so their content is unknown.",
 }
+_ROLES = frozenset({"system", "user", "assistant", "tool"})
 
 
 def evidence_of(
@@ -28,7 +29,7 @@ def evidence_of(
     usage: ContextUsageView | None,
 ) -> tuple[Evidence, ...]:
     """The gaps in what is known, most important first; empty where nothing is missing."""
-    found = [*_prompt_gaps(request, row, blocks), *_usage_gaps(request)]
+    found = [*_prompt_gaps(request, row, blocks), *_usage_gaps(request), *_odd_roles(blocks)]
     if uncounted:
         found.append(
             Evidence(
@@ -119,6 +120,27 @@ def _why_no_usage(request: RequestSummary) -> str:
         case Status.UNKNOWN:
             return "The log does not say how this request ended."
     return "The log says that it was answered, and not what it used."
+
+
+def _odd_roles(blocks: Sequence[BlockRow]) -> list[Evidence]:
+    """Messages of roles that the log formats do not know: they stand as they were written."""
+    odd = {b.message_index: b.role for b in blocks if b.tier == Tier.MESSAGES and _is_odd(b)}
+    if not odd:
+        return []
+    roles = ", ".join(sorted({role or "none" for role in odd.values()}))
+    return [
+        Evidence(
+            "unknown-role",
+            f"{len(odd):,} {'message has' if len(odd) == 1 else 'messages have'} a role that the "
+            f"format does not know: {roles}",
+            f"Known are {', '.join(sorted(_ROLES))}. Such a message is shown as it was written; "
+            "how the provider was sent it is unknown.",
+        )
+    ]
+
+
+def _is_odd(block: BlockRow) -> bool:
+    return block.kind != Kind.GAP and block.role not in _ROLES
 
 
 def _usage_gaps(request: RequestSummary) -> list[Evidence]:
