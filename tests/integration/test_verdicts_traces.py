@@ -75,7 +75,7 @@ def test_what_is_shared_is_never_more_than_the_earlier_prompt(tmp_path: Path) ->
     """The prompts are equal but for a word: counts scaled to the larger bill say more than 440."""
     verdict = judged(tmp_path, *short(520, 440, prose(1_700)))
     assert "440 tokens" in verdict.baseline_reason
-    assert verdict.read_stop is not None and "token 440, " in verdict.read_stop.sentence
+    assert verdict.read_stop is not None and "about token 440" in verdict.read_stop.sentence
 
 
 def test_a_read_that_no_earlier_request_explains_is_most_likely_anothers(tmp_path: Path) -> None:
