@@ -5,7 +5,8 @@ public beginning of a form (`sk-ant-`, `AKIA`, `Bearer`) stays readable, nothing
 
 First the words that tell the forms are looked for as plain substrings, which costs little on
 megabytes; a pattern is only tried where one stands. What has no form is no secret: hashes, ids and
-the base64 of images stay as they are.
+the base64 of images stay as they are. A value counts for what its name promises: behind `password`
+almost anything does, behind `token` only what is random.
 """
 
 import re
@@ -55,14 +56,38 @@ _NO_VALUES = frozenset(
     boolean undefined example text hidden unknown redacted empty missing invalid expired
     integer array value default process.env os.environ""".split()  # noqa: SIM905
 )
+_REFERENCE = re.compile(
+    r"[$#]?[{(<%\[].*|\$(?:[A-Z_][A-Z0-9_]*|[A-Za-z_]+|env:.*)|(?i:your|env:|process\.|os\.).*",
+    re.S,
+)
+_PATH = re.compile(r"(?:~|\.{1,2}|[A-Za-z]:)?[/\\]")
+_NAME_OF_ONE = re.compile(r"key|token|secret|auth|passw|credential|header", re.I)
+_INSTRUCTION = re.compile(
+    r"passw|minimum|maximum|character|required|^[\"'`+,)=]| [+=&|]+ |^\s|\s$",
+    re.I,
+)
+_PROSE = re.compile(
+    r"\b(?:a|an|the|your|you|my|our|this|that|is|are|was|be|must|should|can|may|will|not|no|for|of|"
+    r"to|in|on|with|and|or|from|if|at|by|as|enter|please|type|users?|field|string|text|new|old|"
+    r"current|optional|invalid|wrong|missing|change|reset|forgot|confirm|min|max|length)\b",
+    re.I,
+)
+"""Words that stand in what is written about passwords rather than in one."""
 
 
 def _is_value(value: str) -> bool:
-    """Whether a value is one, not a word, a mask or a reference that stands for it."""
+    """Whether a value is one, not a word, a mask, a path or a reference that stands for it."""
     low = value.lower().rstrip("?!*.,;|")
-    if not low or low in _NO_VALUES or set(value) <= set(f"*xX.{MASK}-_#?"):
+    if not low or low in _NO_VALUES or MASK in value or set(value) <= set("*xX.-_#?"):
         return False
-    return value[0] not in "<$%{[(" and not low.startswith(("your", "env:", "process.", "os."))
+    return not _REFERENCE.fullmatch(value) and not _is_path(value)
+
+
+def _is_path(value: str) -> bool:
+    """Whether a value is the path of a file; a long random piece makes it a key with slashes."""
+    if not _PATH.match(value):
+        return False
+    return not any(len(p) >= _RUN_CHARS and _is_random(p) for p in re.split(r"[/\\]", value))
 
 
 def _is_random(value: str) -> bool:
@@ -75,16 +100,41 @@ def _is_random(value: str) -> bool:
 
 
 def _is_key(value: str) -> bool:
-    """Whether what a key or a token is set to is one."""
-    return _is_value(value) and (
-        _is_random(value) or re.fullmatch(r"[0-9a-fA-F]{16,}", value) is not None
-    )
+    """Whether what a key or a token is set to is one: random, and no short id."""
+    if not _is_value(value) or re.fullmatch("[0-9a-fA-F]{,15}", value):
+        return False
+    return _is_random(value) or re.fullmatch("[0-9a-fA-F]{16,}", value) is not None
+
+
+def _is_quoted_key(value: str) -> bool:
+    """The same in quotes, where it may have fewer digits; the name of a header is none."""
+    if len(value) < SHORTEST_CHARS or not _is_value(value):
+        return _is_key(value)
+    return any(c.isdigit() for c in value) or not _NAME_OF_ONE.search(value)
 
 
 def _is_password(value: str) -> bool:
     """Whether what a password is set to without quotes is one: it has a digit and is no name."""
     has_digit = any(c.isdigit() for c in value)
-    return _is_value(value) and has_digit and not re.fullmatch(r"[a-z_.]+\d?|[\d.]+", value)
+    is_name = re.fullmatch(r"[a-z_.]+\d?|[\d.]+", value) or _INSTRUCTION.search(value)
+    return _is_value(value) and has_digit and not is_name
+
+
+def _is_quoted_password(value: str) -> bool:
+    """The same in quotes: anything but what one writes about passwords."""
+    is_prose = " " in value and _PROSE.search(value)
+    return _is_value(value) and not is_prose and not _INSTRUCTION.search(value)
+
+
+def _is_set_password(value: str) -> bool:
+    """The same behind a name in capitals and `=`: a word will do, the name of a variable not."""
+    is_name = re.fullmatch(r"[A-Z_]+", value) or _INSTRUCTION.search(value)
+    return _is_value(value) and not is_name and not re.fullmatch(r"[\d.]+", value)
+
+
+def _is_pwd(value: str) -> bool:
+    """The same for `pwd`, which mostly is the folder one works in."""
+    return value[0] not in "/~.\\" and value[1:2] != ":" and _is_password(value)
 
 
 def _is_credential(value: str) -> bool:
@@ -93,32 +143,78 @@ def _is_credential(value: str) -> bool:
     return _is_value(value) and (has_digit or value.endswith("=") or _is_random(value))
 
 
-_EDGE = r"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt]))"
+def _is_sent_credential(value: str) -> bool:
+    """The same where the name of the header stands, too: a long word will do."""
+    is_long = len(value) >= 12 and not _NAME_OF_ONE.search(value)
+    return _is_credential(value) or (is_long and _is_value(value))
+
+
+def _is_user_password(value: str) -> bool:
+    """Whether what follows a user and a colon in an address is a password, not a port."""
+    return _is_value(value) and not re.fullmatch(r"\d{1,5}", value)
+
+
+_EDGE = r"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt])|(?<=%20)|(?<=%3[Dd]))"
 """Where a word may begin; in JSON a line break ends in a letter."""
 
 _QUOTE = r"\\*[\"'`]"
-_IS = rf"(?:{_QUOTE})?[ \t]{{0,4}}(?::=|=>|[:=])[ \t]{{0,4}}"
-_QUOTED = rf"{_QUOTE}(?P<s>[^\s\"'`\\]{{6,}})(?={_QUOTE})"
+_GAP = r"(?:[ \t\r\n]|\\+[nrt]){0,12}"
+_IS = (
+    rf"(?:{_QUOTE})?\]?[ \t]{{0,4}}(?:\*\*)?(?::=|=>|[:=：]|%3[DdAa]|\\+uff1a)(?:\*\*)?[ \t]{{0,4}}"
+)
+_LOOSE = (
+    rf"(?:(?:{_QUOTE})?(?:(?<=[\"'`])[ \t]{{0,4}},|[ \t]{{1,40}}\||\*\*:?|{_IS})?"
+    r"(?:[ \t]{1,4}(?:is|was|are)\b:?)?"
+    rf"{_GAP}(?:{_QUOTE})?(?:(?<![a-z])|(?<=%3[ad])))"
+)
+_QUOTED = (
+    rf"{_GAP}(?P<q>{_QUOTE})(?!\\)"
+    r"(?P<s>(?:[^\s\"'`\\]|\\[^\"'`]|(?!(?P=q))[\"'`]){6,200})(?=(?P=q))"
+)
+_PHRASE = (
+    rf"{_GAP}(?P<q>{_QUOTE})"
+    r"(?P<s>(?:[^\n\"'`\\]|(?!(?P=q))(?:[\"'`]|\\.)){6,200}?)(?=(?P=q))"
+)
 _BARE = r"(?P<s>[A-Za-z0-9_\-+/=.~!@#$%^*]{6,}+)(?![(\[{<])"
+_INSIDE = r">(?P<s>[^<>\s]{6,200})</"
+_VALUE = (
+    rf"(?:{_QUOTE})?,?{_GAP}(?:{_QUOTE})?value(?:{_QUOTE})?[ \t]*[:=][ \t]*(?:{_QUOTE})?{_BARE}"
+)
 _HEADER = rf"(?:{_QUOTE})?[ \t]*[:=,][ \t]*\[?[ \t]*(?:{_QUOTE})?"
-_SCHEME = r"(?:bearer|basic|token|digest|apikey|negotiate|aws4-hmac-sha256)[ +]{1,2}"
+_SCHEME = r"(?:bearer|basic|token|digest|apikey|negotiate|aws4-hmac-sha256)(?:[ +]{1,2}|%20)"
 _KEY_BEFORE = re.compile(
     r"(?:api|app|access|secret|private|signing|encryption|account|master|auth|license)[_\- .]?$",
     re.I,
 )
 _FLAG_BEFORE = re.compile(r"--[\w-]{0,24}$")
+_QUERY_BEFORE = re.compile(r"(?:[?&;]|\\u0026|%26|%3[Ff])(?:x-amz-|x-goog-)?$", re.I)
+_USER_BEFORE = re.compile(r"(?:login|user|account)\s{1,4}\S{1,40}\s{1,4}$", re.I)
 _KEYS, _NAMES, _PASSWORDS = (
     ("key",),
     ("token", "secret", "credential"),
-    ("passw", "passphrase", "pwd"),
+    ("pass",),
 )
-_KEY, _NAME, _PASSWORD = "key", "(?:token|secret|credential)", "(?:passw(?:or)?d|passphrase|pwd)"
+_CHINESE = ("密", "令", "u5bc6", "u4ee4")
+_CHINESE_VALUE = rf"(?:{_IS}|是|\\+u662f)[ ]?(?:{_QUOTE})?{_BARE}"
+"""In JSON these may be written as the numbers of their characters."""
+
+_KEY = "key"
+_NAME = r"(?<!page)(?<!page[_\- ])(?<!next)(?<!next[_\- ])(?:token|secret|credential)"
+_PASS = r"(?:(?<![a-z])|(?<=\\[nrt]))pass"
+_PASSWORD = "(?:passw(?:or)?d|passphrase)"
 
 
-def _token(public: str, secret: str, *words: str, back: int = 0, name: str = "API key") -> _Form:
+def _token(
+    public: str,
+    secret: str,
+    *words: str,
+    back: int = 0,
+    name: str = "API key",
+    real: Callable[[str], bool] | None = None,
+) -> _Form:
     """A form that its beginning tells. `secret` must not go on in a word before it."""
     pattern = re.compile(rf"{_EDGE}(?:{public})(?P<s>{secret})")
-    return _Form(name, words, pattern, back=back)
+    return _Form(name, words, pattern, real, back=back)
 
 
 def _named(
@@ -132,12 +228,27 @@ def _named(
     return _Form(name, words, re.compile(f"{word}{value}", re.I), real, before)
 
 
+def _command(word: str, name: str, options: str) -> _Form:
+    """A password that is given to a command by an option of one letter."""
+    value = rf"{options}(?:{_QUOTE})?(?P<s>[^\s\"'`\\]{{6,}})"
+    return _named("password", (word,), name, value, _is_value)
+
+
+_OPTIONS = r"\b[^\n|;]{0,200}?[ ]"
 _WITH_DIGIT = r"(?=[A-Za-z_-]*\d)"
 FORMS: tuple[_Form, ...] = (
-    _token(r"sk-(?:ant-|proj-|svcacct-|or-v1-)?", rf"{_WITH_DIGIT}[\w-]{{16,}}", "sk-"),
+    _token(
+        r"sk-(?:ant-|proj-|svcacct-|or-v1-)?", rf"{_WITH_DIGIT}[\w-]{{16,}}", "sk-",
+        real=_is_random,
+    ),
     _token(r"[sr]k_live_|[sr]k_test_", r"\w{10,}", "k_live_", "k_test_", back=1),
-    _token(r"gsk_|hf_|npm_", rf"{_WITH_DIGIT}\w{{20,}}", "gsk_", "hf_", "npm_"),
+    _token(
+        r"gsk_|hf_|npm_", rf"{_WITH_DIGIT}\w{{20,}}", "gsk_", "hf_", "npm_", real=_is_random
+    ),
     _token(r"xai-|glpat-|pypi-", rf"{_WITH_DIGIT}[\w-]{{20,}}", "xai-", "glpat-", "pypi-"),
+    _token(r"whsec_|dop_v1_", r"\w{20,}", "whsec_", "dop_v1_"),
+    _token(r"SG\.", r"[\w-]{16,}\.[\w-]{16,}", "sg."),
+    _token(r"AGE-SECRET-KEY-1", r"[A-Z0-9]{40,}", "age-secret-key-1", name="private key"),
     _token(r"A[KS]IA", r"[A-Z0-9]{16}(?![A-Za-z0-9])", "akia", "asia", name="AWS key id"),
     _token(
         r"gh[opusr]_|github_pat_", r"\w{20,}", "gho_", "ghp_", "ghu_", "ghs_", "ghr_",
@@ -148,33 +259,67 @@ FORMS: tuple[_Form, ...] = (
     ),
     _token(r"AIza|ya29\.", r"[\w-]{30,}", "aiza", "ya29.", name="Google key"),
     _token("eyJ", r"[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*){1,3}", "eyj", name="JSON web token"),
+    _Form("Telegram token", (":aa",), re.compile(r"(?<=\d{8}):(?P<s>AA[\w-]{30,})")),
+    _Form("webhook address", ("hooks",),
+          re.compile(r"hooks\.slack\.com/\w+/(?P<s>T\w{6,}/B\w{6,}/\w{16,})", re.I)),
+    _Form("webhook address", ("hooks",),
+          re.compile(r"(?<=/api/web)hooks/\d{10,}/(?P<s>[\w-]{30,})", re.I)),
     _named("authorization header", ("authorization",), "authorization",
-           rf"{_HEADER}{_SCHEME}(?P<s>[^\s\"'`\\,;<>]{{6,}})", _is_credential),
+           rf"{_HEADER}{_SCHEME}(?P<s>[^\s\"'`\\,;<>]{{6,}})", _is_sent_credential),
     _named("authorization header", ("authorization",), "authorization",
            rf"{_HEADER}(?P<s>[^\s\"'`\\,;<>]{{8,}})", _is_key),
     _named("bearer token", ("bearer",), "bearer",
-           r"[ +](?P<s>[\w.~+/=-]{8,})", _is_credential),
+           r"(?:[ +]|%20)(?P<s>[\w.~+/=-]{8,})", _is_credential),
+    _named("credential", ("_auth",), "_auth", rf"{_IS}{_BARE}", _is_key),
     _named("cookie", ("cookie",), "cookie",
            rf"{_IS}(?:{_QUOTE})?(?P<s>[\w.-]+=[^\"'`\n\\]{{8,}})", _is_credential),
-    _named("key", _KEYS, _KEY, rf"{_IS}{_QUOTED}", _is_value, _KEY_BEFORE),
-    _named("key", _KEYS, _KEY, rf"{_IS}{_BARE}", _is_key, _KEY_BEFORE),
+    _named("key", _KEYS, _KEY, rf"{_IS}{_QUOTED}", _is_quoted_key, _KEY_BEFORE),
+    _named("key", _KEYS, _KEY, rf"{_LOOSE}{_BARE}", _is_key, _KEY_BEFORE),
+    _named("key", _KEYS, _KEY, _VALUE, _is_key, _KEY_BEFORE),
+    _named("key", _KEYS, _KEY, _INSIDE, _is_key, _KEY_BEFORE),
+    _named("key", _KEYS, _KEY, rf"=(?:{_QUOTE})?{_BARE}", _is_key, _QUERY_BEFORE),
     _named("key", _KEYS, _KEY, rf"[ ](?:{_QUOTE})?{_BARE}", _is_key, _FLAG_BEFORE),
+    _named("signature", ("sig=", "signature="), "sig(?:nature)?=", _BARE, _is_key, _QUERY_BEFORE),
     _named("token", _NAMES, _NAME, rf"{_IS}{_QUOTED}", _is_key),
-    _named("token", _NAMES, _NAME, rf"{_IS}{_BARE}", _is_key),
-    _named("token", _NAMES, _NAME, rf"[ ](?:{_QUOTE})?{_BARE}", _is_key, _FLAG_BEFORE),
-    _named("password", _PASSWORDS, _PASSWORD, rf"{_IS}{_QUOTED}", _is_value),
+    _named("token", _NAMES, _NAME, rf"{_LOOSE}{_BARE}", _is_key),
+    _named("token", _NAMES, _NAME, _VALUE, _is_key),
+    _named("token", _NAMES, _NAME, _INSIDE, _is_key),
+    _named("password", _PASSWORDS, _PASSWORD, rf"{_IS}{_PHRASE}", _is_quoted_password),
     _named("password", _PASSWORDS, _PASSWORD, rf"{_IS}{_BARE}", _is_password),
-    _named("password", _PASSWORDS, _PASSWORD, rf"[ ](?:{_QUOTE})?{_BARE}", _is_password,
-           _FLAG_BEFORE),
+    _named("password", _PASSWORDS, _PASSWORD, _INSIDE, _is_quoted_password),
+    _named("password", _PASSWORDS, _PASSWORD, _VALUE, _is_password),
+    _named("password", _PASSWORDS, _PASSWORD, rf"(?:{_QUOTE},{_GAP}{_QUOTE}|[ ](?:{_QUOTE})?)"
+           rf"{_BARE}", _is_password, _FLAG_BEFORE),
+    _named("password", _PASSWORDS, _PASSWORD, rf"[ \t]{{1,4}}{_BARE}", _is_password, _USER_BEFORE),
+    _named("password", _PASSWORDS, _PASSWORD, rf"{_LOOSE}{_BARE}", _is_key),
+    _named("password", ("pass",), _PASS, rf"{_IS}{_PHRASE}", _is_password),
+    _named("password", ("pass",), _PASS, rf"{_IS}{_BARE}", _is_password),
+    _named("password", ("pass",), r"(?-i:PASS(?:W(?:OR)?D|PHRASE)?)=", _BARE, _is_set_password),
+    _named("password", ("pwd",), "pwd", rf"{_IS}(?:{_QUOTE})?{_BARE}", _is_pwd),
+    _named("password", _CHINESE,
+           r"(?:密码|(?<=口)令|u5bc6\\+u7801|(?:(?<=u53e3\\)|(?<=u53e3\\\\))u4ee4)",
+           _CHINESE_VALUE, _is_password),
+    _named("key", _CHINESE, r"(?:密钥|令牌|u5bc6\\+u94a5|u4ee4\\+u724c)", _CHINESE_VALUE, _is_key),
+    _named("password", ("-u",), "-u(?:ser)?",
+           rf"(?:[ =]|{_QUOTE},{_GAP})(?:{_QUOTE})?[^\s\"'`:\\]{{1,80}}:(?P<s>[^\s\"'`\\]{{6,}})",
+           _is_password),
+    _command("mysql", "mysql", rf"(?:dump|admin)?{_OPTIONS}-p"),
+    _command("pass", "(?<=ssh)pass", rf"{_OPTIONS}-p[ ]?"),
+    _command(" login", "(?<=docker|podman) login", rf"{_OPTIONS}-p[ ]?"),
     _named("credentials in an address", ("://",), "://",
-           r"[^\s/:@\"'<>\\]{0,80}:(?P<s>[^\s/@\"'<>\\]{1,200})@", _is_value),
+           r"[^\s/:@\"'<>\\]{0,80}:(?P<s>[^\s/@\"'<>\\]{1,200})@", _is_user_password),
     _named("credentials in an address", ("://",), "://",
-           r"(?P<s>[\w-]{20,200})(?::[\w-]*)?@", _is_credential),
+           r"(?P<s>[\w-]{20,200})(?::[\w-]*)?@", _is_key),
 )  # fmt: skip
+_ZAI_KEY = re.compile(rf"\.(?<={_EDGE}[0-9a-f]{{32}}\.)(?P<s>[A-Za-z0-9]{{16}})(?![\w-]|\.\w)")
 _BY_WORD = {
     word: tuple(form for form in FORMS if word in form.words)
     for word in dict.fromkeys(word for form in FORMS for word in form.words)
 }
+_GATE = frozenset(" \t\r\n\\\"'`]*:=：%>,|")
+_GATES = {**dict.fromkeys((*_KEYS, *_NAMES), _GATE), "pass": _GATE | set("wWpP")}
+"""What may follow the names of keys: most of what begins like them goes on as another word."""
+
 _PRIVATE_KEY = "private key"
 _KEY_HEAD = re.compile(r"private key(?: block)?-----", re.I)
 _KEY_BODY = re.compile(r"(?:[\sA-Za-z0-9+/=\\→|>.,:]|-(?!----))*")
@@ -193,16 +338,21 @@ def find_secrets(text: str, *, cut: bool = False) -> tuple[Secret, ...]:
     found: list[Secret] = []
     low = ascii_lower(text)
     words = [word for word in _BY_WORD if word in low]
+    for key in _ZAI_KEY.finditer(text):
+        if _is_random(key["s"]):
+            found.append(Secret(key.start() - 32, key.end(), "API key"))
     if not words:  # one stands in whatever is looked for below, too
-        return ()
+        return tuple(found)
     for word in words:
+        forms, gate, size = _BY_WORD[word], _GATES.get(word), len(word)
         at = low.find(word)
         while at >= 0:
-            for form in _BY_WORD[word]:
-                secret = _at(text, at, form)
-                if secret is not None:
-                    found.append(secret)
-                    break
+            if gate is None or text[at + size : at + size + 1] in gate:
+                for form in forms:
+                    secret = _at(text, at, form)
+                    if secret is not None:
+                        found.append(secret)
+                        break
             at = low.find(word, at + 1)
     found += _private_keys(text, low, cut=cut)
     if cut and (match := _BEGUN.search(text, max(0, len(text) - REACH_CHARS))):

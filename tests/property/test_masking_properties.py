@@ -6,7 +6,7 @@ import uuid
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.planted import SECRETS, parts_of
+from tests.planted import MORE, ORDINARY, SECRETS, parts_of
 from tracer.masking import MASK, find_secrets, mask, mask_piece
 
 WORDS = st.sampled_from(
@@ -16,7 +16,13 @@ WORDS = st.sampled_from(
     这是 密码 令牌 中文""".split()  # noqa: SIM905
 )
 PROSE = st.lists(WORDS, max_size=40).map(" ".join)
-PIECES = st.one_of(PROSE, st.sampled_from([p.text for p in SECRETS.values()]), st.text(max_size=20))
+ALL = SECRETS | MORE
+PIECES = st.one_of(
+    PROSE,
+    st.sampled_from([p.text for p in ALL.values()]),
+    st.sampled_from(ORDINARY),
+    st.text(max_size=20),
+)
 TEXTS = st.lists(PIECES, max_size=6).map("\n".join)
 
 
@@ -34,18 +40,18 @@ def test_masking_again_finds_nothing_more(text: str) -> None:
     assert mask(mask(text)) == mask(text)
 
 
-@given(PROSE, st.sampled_from(sorted(SECRETS)), PROSE)
+@given(PROSE, st.sampled_from(sorted(ALL)), PROSE)
 def test_a_secret_between_ordinary_words_is_hidden(before: str, name: str, after: str) -> None:
-    planted = SECRETS[name]
+    planted = ALL[name]
     masked = mask(f"{before}\n{planted.text}\n{after}")
     assert not any(part in masked for part in parts_of(planted.secret))
 
 
-@given(PROSE, st.sampled_from(sorted(SECRETS)), PROSE, st.integers(0, 400), st.integers(1, 200))
+@given(PROSE, st.sampled_from(sorted(ALL)), PROSE, st.integers(0, 400), st.integers(1, 200))
 def test_a_piece_shows_what_the_whole_shows(
     before: str, name: str, after: str, start: int, size: int
 ) -> None:
-    text = f"{before}\n{SECRETS[name].text}\n{after}"
+    text = f"{before}\n{ALL[name].text}\n{after}"
     assert mask_piece(text, start, start + size) == mask(text)[start : start + size]
 
 

@@ -4,15 +4,17 @@ import json
 
 import pytest
 
-from tests.planted import SECRETS, Planted, parts_of
+from tests.planted import MORE, ORDINARY, SECRETS, Planted, parts_of
 from tracer.masking import MASK, find_secrets, mask, mask_lines, mask_piece, mask_spans
+
+ALL = SECRETS | MORE
 
 
 def shows(text: str, secret: str) -> bool:
     return any(part in text for part in parts_of(secret))
 
 
-@pytest.mark.parametrize("planted", SECRETS.values(), ids=SECRETS)
+@pytest.mark.parametrize("planted", ALL.values(), ids=ALL)
 def test_every_form_is_masked_and_as_long_as_it_was(planted: Planted) -> None:
     for text in (
         planted.text,
@@ -28,14 +30,21 @@ def test_every_form_is_masked_and_as_long_as_it_was(planted: Planted) -> None:
         assert masked[:at] == text[:at]
 
 
-@pytest.mark.parametrize("planted", SECRETS.values(), ids=SECRETS)
+@pytest.mark.parametrize("planted", ALL.values(), ids=ALL)
 def test_json_around_a_secret_stays_json(planted: Planted) -> None:
     once = json.dumps({"output": f"log: {planted.text}"})
-    for text in (once, json.dumps({"inner": once})):
+    lines = json.dumps({"output": f"log:\n{planted.text}\nend"})
+    for text in (once, json.dumps({"inner": once}), lines, json.dumps({"inner": lines})):
         masked = mask(text)
         assert not any(json.dumps(p)[1:-1] in masked for p in parts_of(planted.secret))
         assert json.loads(masked)
         assert len(masked) == len(text)
+
+
+@pytest.mark.parametrize("planted", MORE.values(), ids=MORE)
+def test_a_mask_hides_the_secret_and_nothing_beside_it(planted: Planted) -> None:
+    hidden = MASK * len(planted.secret)
+    assert mask(planted.text) == planted.text.replace(planted.secret, hidden)
 
 
 def test_the_public_beginning_of_a_form_stays_readable() -> None:
@@ -79,6 +88,7 @@ def test_the_public_beginning_of_a_form_stays_readable() -> None:
         "arn:aws:secretsmanager:*:*:secret:AwsGlueDataBrew-*",
         "AKIA is the beginning of an id",
         "xoxo-hugs-and-kisses",
+        *ORDINARY,
     ],
 )  # fmt: skip
 def test_what_is_no_secret_stays(text: str) -> None:
