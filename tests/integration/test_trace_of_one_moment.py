@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tests.checks.score import report_of
 from tracer.emit import Trace, message
+from tracer.model.verdict import Result
 from tracer.service import Service
 
 MOMENT = datetime(2026, 1, 5, 10, 0, tzinfo=UTC)
@@ -57,7 +58,8 @@ def test_order_rules_and_verdicts_follow_the_lines(tmp_path: Path) -> None:
     assert [(r.request_id, r.attempt) for r in found] == [
         (f"q{number}", attempt) for number in range(8) for attempt in (1, 2)
     ]
-    at = {r.key: r.request_id for r in found}
     misses = service.misses("s1")
     assert misses.unjudged_sessions == 0
-    assert {at[miss.key] for miss in misses.misses} == {"q6"}
+    assert misses.misses == ()
+    (switched,) = (r for r in found if (r.request_id, r.attempt) == ("q6", 2))
+    assert service.explain(switched.key).verdict.result is Result.EXPECTED_REBUILD
