@@ -155,7 +155,8 @@ class _Driver:
             covers = [*agent.history, *ended] if self._chance(0.4) else covers
         size = sum(estimate_tokens(message.sent()) for message in covers)
         text = f"{agent.words.summary} ({self._random.randrange(100)})"
-        if size > estimate_tokens(text):
+        # Twice: how the names and ids of calls are counted differs from reader to reader.
+        if size > 2 * estimate_tokens(text):
             agent.compact(covers, text)
 
 
