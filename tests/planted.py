@@ -59,6 +59,10 @@ MORE: dict[str, Planted] = {
     "dollar": _of('password: "', "$ecret99x", '"'),
     "pass": _of("DB_PASS=", "Sup3rS3cret!"),
     "pass, small": _of("pass=", "Sup3rS3cret9"),
+    "pass, camel": _of('"dbPass": "', "Sup3rS3cret9", '"'),
+    "word behind a flag": _of("--password=", "hunterhunter"),
+    "secret": _of("export SECRET=", "abcdEFGH12345678"),
+    "secret, letters": _of('"client_secret": "', "abcdefghijklmnop", '"'),
     "word in capitals": _of("PASSWORD=", "hunterhunter"),
     "curl, long": _of("curl --user admin:", _S, " https://example.org"),
     "curl, list": _of('["curl", "-u", "admin:', _S, '"]'),
@@ -128,6 +132,7 @@ ORDINARY = (
     "docker run -u 1000:1000001 image; sort -u a:b",
     "(Ed25519PrivateKey, Ed25519PublicKey), Ed448PrivateKey|Ed448PublicKey",
     "from tokens import BearerToken, OAuth2Token",
+    "secret: my-cluster-secret-2, secret = shared_secret_name2, --password=required",
     "main.0f86d081884c7d650f86d081884c7d65.chunkmodulename1",
 )
 """What looks a little like one and is none."""

@@ -113,6 +113,19 @@ def _is_quoted_key(value: str) -> bool:
     return any(c.isdigit() for c in value) or not _NAME_OF_ONE.search(value)
 
 
+def _is_secret(value: str) -> bool:
+    """The same for a secret: long and in one piece will do, if it has a digit."""
+    is_one_piece = len(value) >= 12 and value.isalnum() and any(c.isdigit() for c in value)
+    plain = is_one_piece and not _NAME_OF_ONE.search(value) and not value.isdigit()
+    return _is_key(value) or (plain and _is_value(value))
+
+
+def _is_quoted_secret(value: str) -> bool:
+    """The same in quotes, where a long row of small letters will do."""
+    is_row = len(value) >= _RUN_CHARS and value.isalpha() and value.islower()
+    return _is_secret(value) or (is_row and not _NAME_OF_ONE.search(value))
+
+
 def _is_password(value: str) -> bool:
     """Whether what a password is set to without quotes is one: it has a digit and is no name."""
     has_digit = any(c.isdigit() for c in value)
@@ -200,7 +213,7 @@ _CHINESE_VALUE = rf"(?:{_IS}|是|\\+u662f)[ ]?(?:{_QUOTE})?{_BARE}"
 
 _KEY = "key"
 _NAME = r"(?<!page)(?<!page[_\- ])(?<!next)(?<!next[_\- ])(?:token|secret|credential)"
-_PASS = r"(?:(?<![a-z])|(?<=\\[nrt]))pass"
+_PASS = r"(?:(?:(?<![a-z])|(?<=\\[nrt]))pass|(?-i:(?<=[a-z])Pass))"
 _PASSWORD = "(?:passw(?:or)?d|passphrase)"
 
 
@@ -280,12 +293,15 @@ FORMS: tuple[_Form, ...] = (
     _named("key", _KEYS, _KEY, rf"=(?:{_QUOTE})?{_BARE}", _is_key, _QUERY_BEFORE),
     _named("key", _KEYS, _KEY, rf"[ ](?:{_QUOTE})?{_BARE}", _is_key, _FLAG_BEFORE),
     _named("signature", ("sig=", "signature="), "sig(?:nature)?=", _BARE, _is_key, _QUERY_BEFORE),
+    _named("secret", ("secret",), "secret", rf"{_IS}{_QUOTED}", _is_quoted_secret),
+    _named("secret", ("secret",), "secret", rf"{_IS}{_BARE}", _is_secret),
     _named("token", _NAMES, _NAME, rf"{_IS}{_QUOTED}", _is_key),
     _named("token", _NAMES, _NAME, rf"{_LOOSE}{_BARE}", _is_key),
     _named("token", _NAMES, _NAME, _VALUE, _is_key),
     _named("token", _NAMES, _NAME, _INSIDE, _is_key),
     _named("password", _PASSWORDS, _PASSWORD, rf"{_IS}{_PHRASE}", _is_quoted_password),
     _named("password", _PASSWORDS, _PASSWORD, rf"{_IS}{_BARE}", _is_password),
+    _named("password", _PASSWORDS, _PASSWORD, rf"={_BARE}", _is_set_password, _FLAG_BEFORE),
     _named("password", _PASSWORDS, _PASSWORD, _INSIDE, _is_quoted_password),
     _named("password", _PASSWORDS, _PASSWORD, _VALUE, _is_password),
     _named("password", _PASSWORDS, _PASSWORD, rf"(?:{_QUOTE},{_GAP}{_QUOTE}|[ ](?:{_QUOTE})?)"
