@@ -156,3 +156,27 @@ def test_what_is_logged_of_an_event_is_a_text(tmp_path: Path) -> None:
 @given(st.text(alphabet="ab /._", min_size=3, max_size=30))
 def test_a_path_alone_is_a_text_whatever_it_holds(rest: str) -> None:
     assert "secret" not in Redactor(b"s").sentence(f"/home/a person/{rest}secret")
+
+
+def test_a_sentence_of_a_verdict_quotes_what_the_log_says(tmp_path: Path) -> None:
+    """A reason for a switch, an error, a parameter's value: all in quotation marks, so redacted."""
+    db = tmp_path / "x.db"
+    service.ingest(
+        db, [str(SAMPLES / "context-trace"), str(SAMPLES / "zcode" / "retries-failures")]
+    )
+    reading, seen = Service(db), 0
+    for session in reading.sessions().sessions:
+        hidden = redacted_service(reading, b"salt")
+        logged = {e.title for e in reading.timeline(session.session_id).events}
+        logged |= {r.error for r in reading.requests(session.session_id)} - {""}
+        for request in reading.requests(session.session_id):
+            verdict = hidden.explain(request.key).verdict
+            told = [
+                verdict.one_line,
+                *(s for c in verdict.causes for s in (c.summary, *c.evidence)),
+            ]
+            for text in logged:
+                reason = text.partition(": ")[2] or text
+                assert len(reason) < 12 or not any(reason in sentence for sentence in told)
+                seen += 1
+    assert seen

@@ -200,7 +200,7 @@ def test_a_capability_that_was_switched_off_is_the_cause_and_was_meant(tmp_path:
     assert verdict.rebilled_tokens > 3_000
     cause = verdict.causes[0]
     assert (cause.code, cause.fault, cause.expected) == ("TOOLS_CHANGED", Fault.USER, True)
-    assert "Capability web switched off: the user went offline." in cause.summary
+    assert "“Capability web switched off: the user went offline”." in cause.summary
     assert "freeze" not in cause.fix
 
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from tracer.cache.providers._params import NEUTRAL
 from tracer.cache.providers.base import Lost, ParamRule, Provider
+from tracer.cache.wording import quoted
 from tracer.model.prompt import Kind
 from tracer.model.verdict import CallFacts, Difference
 
@@ -128,4 +129,4 @@ def find_param(call: CallFacts, pattern: str) -> str | None:
 
 def param_source(change: ParamChange) -> str:
     """The change in words: `effort: high -> low`."""
-    return f"{change.name}: {change.old} → {change.new}"
+    return f"{change.name}: {quoted(change.old)} → {quoted(change.new)}"

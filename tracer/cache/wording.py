@@ -1,9 +1,12 @@
 """How verdicts speak: numbers, times and sentences, like a colleague."""
 
+import re
+
 from tracer.model.prompt import Tier
 from tracer.words import plural
 
 MAX_EXCERPT = 160
+_PLAIN_VALUE = re.compile(r"[\w.+-]{1,24}")
 
 
 def tokens(count: int) -> str:
@@ -27,6 +30,12 @@ def excerpt(text: str) -> str:
     """A short text on one line."""
     flat = " ".join(text.split())
     return flat if len(flat) <= MAX_EXCERPT else f"{flat[: MAX_EXCERPT - 1]}…"
+
+
+def quoted(text: str) -> str:
+    """A text of the log in a sentence: a plain value as it is, anything else in quotation marks, by
+    which a redacted view knows what is not ours."""
+    return text if _PLAIN_VALUE.fullmatch(text) else f"“{excerpt(text)}”"
 
 
 def names(found: list[str], limit: int = 5) -> str:

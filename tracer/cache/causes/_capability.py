@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tracer.cache.case import Case
-from tracer.cache.wording import excerpt
+from tracer.cache.wording import quoted
 from tracer.model.comparison import Op
 from tracer.model.verdict import Change, LoggedEvent
 
@@ -29,4 +29,4 @@ def switches_of(case: Case, changes: Sequence[Change]) -> tuple[LoggedEvent, ...
 
 def told(switches: Sequence[LoggedEvent]) -> str:
     """The switches as sentences; empty for none."""
-    return " ".join(f"{excerpt(event.text).rstrip('.')}." for event in switches)
+    return " ".join(f"{quoted(event.text.rstrip('.'))}." for event in switches)

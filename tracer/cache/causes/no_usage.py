@@ -5,6 +5,7 @@ still have written the cache, or not.
 """
 
 from tracer.cache.case import Case
+from tracer.cache.wording import quoted
 from tracer.model.events import Status
 from tracer.model.verdict import CallFacts, CauseFinding, Certainty, Fault, Share
 
@@ -33,7 +34,7 @@ def detect(case: Case) -> CauseFinding | None:
     if call.http_status is not None:
         facts.append(f"HTTP {call.http_status}")
     if call.error:
-        facts.append(call.error)
+        facts.append(quoted(call.error))
     if not call.response_id:
         facts.append("no response id")
     ended = {Status.FAILED: "failed", Status.CANCELLED: "was cancelled"}.get(call.status)

@@ -9,7 +9,7 @@ from tracer.cache.case import Case
 from tracer.cache.expected import tier_start
 from tracer.cache.params import ParamChange, param_source
 from tracer.cache.providers.base import Lost
-from tracer.cache.wording import tokens
+from tracer.cache.wording import quoted, tokens
 from tracer.model.prompt import Tier
 from tracer.model.verdict import CauseFinding, Certainty, Share
 
@@ -51,7 +51,8 @@ def detect(case: Case) -> CauseFinding | None:
         subtype=first.name,
         certainty=Certainty.HIGH if known else Certainty.MEDIUM,
         summary=(
-            f"The parameter {first.name} changed from {first.old} to {first.new}, {_KEPT[lost]}."
+            f"The parameter {first.name} changed from {quoted(first.old)} to {quoted(first.new)}, "
+            f"{_KEPT[lost]}."
         ),
         fix=FIX,
         tier=_TIER.get(lost),
