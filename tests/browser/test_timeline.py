@@ -115,6 +115,23 @@ def test_keys_switch_axis_lanes_and_open_the_comparison(page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).to_contain_text("Compare")
 
 
+def test_the_lane_menu_stays_open_when_the_panel_is_swapped_before_the_timeline_settles(
+    page: Page,
+) -> None:
+    open_long_session(page)
+    page.locator("#c41").click()
+    expect(page.locator("#panel .ph")).to_contain_text("Request 41 of")
+    page.evaluate("htmx.config.defaultSettleDelay = 2000")
+    page.keyboard.press("l")
+    switch = page.get_by_role("switch", name="Markers")
+    with page.expect_response(re.compile("/fragments/sessions/[^/]+/panel")) as panel:
+        switch.click()
+    assert panel.value.ok
+    expect(switch).to_have_attribute("aria-checked", "true")
+    page.wait_for_timeout(2500)
+    expect(page.locator("#lane-menu")).to_have_attribute("open", "")
+
+
 def test_pointing_and_focusing_show_the_numbers_of_a_column(page: Page) -> None:
     open_long_session(page)
     page.locator("#c41").hover()

@@ -140,7 +140,8 @@
   });
 
   // A swap keeps what is unfolded and how far boxes are scrolled; another request's panel starts
-  // at its top.
+  // at its top. It is put back in the task of the swap itself: until htmx settles, the next swap may
+  // already have looked at what is unfolded.
   const BOXES = ["#panel", ".lanes", ".scroll"];
   let kept = null;
   document.addEventListener("htmx:beforeSwap", () => {
@@ -150,7 +151,7 @@
       at: BOXES.map((name) => document.querySelector(name)).map((e) => [e?.scrollLeft, e?.scrollTop]),
     };
   });
-  document.addEventListener("htmx:afterSettle", () => {
+  document.addEventListener("htmx:afterSwap", () => {
     if (!kept) return;
     for (const id of kept.open) {
       const folded = byId(id);
