@@ -13,7 +13,8 @@ from sqlite_utils.db import Database
 from tests.homes import fill
 from tests.samples import SAMPLES
 from tracer.errors import NewerStoreError, StoreError
-from tracer.service import Service, ingest, snapshots
+from tracer.service import Service, ingest
+from tracer.store import readers
 from tracer.store.connect import open_reader, open_writer
 from tracer.store.migrations import KNOWN_STEPS, migrations
 from tracer.store.schema import SCHEMA_FILE, current_schema
@@ -345,7 +346,7 @@ def asked(filled: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         connection.set_trace_callback(queries.append)
         return connection
 
-    monkeypatch.setattr(snapshots, "open_reader", traced)
+    monkeypatch.setattr(readers, "open_reader", traced)
     return queries
 
 

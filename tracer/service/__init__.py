@@ -1,7 +1,7 @@
 """Use cases, called by the command line and by the web alike.
 
-`ingest` and `follow` write; a `Service` reads. Every reading call opens its own read-only
-connection and closes it: no snapshot is held between calls, and threads do not share anything.
+`ingest` and `follow` write; a `Service` reads. Every reading call has a read-only connection for
+itself: no snapshot is held between calls, and threads share none that is in use.
 """
 
 import sqlite3

@@ -1,4 +1,4 @@
-"""Reading: a connection a call, or one for all calls that a page makes."""
+"""Reading: one snapshot a call, or one for all calls that a page makes."""
 
 import sqlite3
 import threading
@@ -7,22 +7,22 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tracer.service.cached import uncollected
-from tracer.store.connect import open_reader
+from tracer.store.readers import Reader, Readers
 
 
 class _Shared(threading.local):
     """What the calls of one thread share: how deep they stand in a reading, and its connection."""
 
     depth = 0
-    connection: sqlite3.Connection | None = None
+    reader: Reader | None = None
 
 
 class Snapshots:
-    """Reads one database. Safe in threads: they share nothing. Between readings no connection is
-    open, so nothing keeps the writer from tidying up."""
+    """Reads one database. Safe in threads: they share no connection that is in use. Between
+    readings none is in a transaction, so nothing keeps the writer from tidying up."""
 
     def __init__(self, db_path: Path) -> None:
-        self._db_path = db_path
+        self._readers = Readers(db_path)
         self._shared = _Shared()
 
     @contextmanager
@@ -34,15 +34,14 @@ class Snapshots:
             yield
         finally:
             shared.depth -= 1
-            if not shared.depth and shared.connection is not None:
-                shared.connection.close()
-                shared.connection = None
+            if not shared.depth and shared.reader is not None:
+                reader, shared.reader = shared.reader, None
+                self._readers.give_back(reader)
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
         """A connection in a read transaction: one snapshot for all queries."""
         with self.one_reading(), uncollected():
-            if self._shared.connection is None:
-                self._shared.connection = connection = open_reader(self._db_path)
-                connection.execute("BEGIN")
-            yield self._shared.connection
+            if self._shared.reader is None:
+                self._shared.reader = self._readers.take()
+            yield self._shared.reader.connection

@@ -22,7 +22,7 @@ BUSY_TIMEOUT_MS = 10_000
 WRITE_TIMEOUT_S = 120.0
 TURN_S = 0.004
 _ASK_S = 0.001
-# A reader lives for one call: mapped pages stay warm from call to call, a page cache would not.
+# Mapped pages are shared by all readers, which a page cache is not.
 MMAP_BYTES = 1 << 30
 
 
@@ -93,14 +93,27 @@ def open_reader(path: Path) -> sqlite3.Connection:
             connection.execute("PRAGMA query_only=ON")
             connection.execute(f"PRAGMA mmap_size={MMAP_BYTES}")
             connection.execute("PRAGMA cache_size=-16000")
-            if _applied_steps(connection, path) != KNOWN_STEPS:
-                raise StoreError(
-                    f"The database {path} is empty or was written by an older version. Run "
-                    "`tracer ingest` to bring it up to date."
-                )
-    except (sqlite3.Error, UnicodeDecodeError) as error:
-        raise StoreError(f"The database {path} cannot be read: {error}.") from error
+            check_steps(connection, path)
+    except sqlite3.Error as error:
+        raise _unreadable(path, error) from error
     return connection
+
+
+def check_steps(connection: sqlite3.Connection, path: Path) -> None:
+    """Nothing, where this version wrote the database. Raises StoreError, NewerStoreError."""
+    try:
+        applied = _applied_steps(connection, path)
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        raise _unreadable(path, error) from error
+    if applied != KNOWN_STEPS:
+        raise StoreError(
+            f"The database {path} is empty or was written by an older version. Run "
+            "`tracer ingest` to bring it up to date."
+        )
+
+
+def _unreadable(path: Path, error: Exception) -> StoreError:
+    return StoreError(f"The database {path} cannot be read: {error}.")
 
 
 def _bring_up_to_date(connection: sqlite3.Connection, path: Path) -> None:
