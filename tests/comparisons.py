@@ -50,7 +50,6 @@ def a_side(
     return ComparedSide(
         request=request,
         session_title=title or request.session_id,
-        session_requests=max(1, len(others)),
         blocks=len(prompt.blocks),
         chars=sum(len(placed.block.text) for placed in prompt.blocks),
         tokens=sum(placed.tokens for placed in prompt.blocks),

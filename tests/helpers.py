@@ -10,12 +10,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tracer.assemble.rebuild import rebuild_messages
+from tests.rebuild import PlacedBlock, rebuild_messages
 from tracer.ingest import IngestOptions, Ingestor, find_files
+from tracer.model.prompt import Block, Kind, Tier
 from tracer.model.views import FileResult, IngestResult, RequestDetail, RequestSummary
 from tracer.service import Service
 from tracer.store.connect import open_reader
-from tracer.store.prompts import prompt_content
+from tracer.store.prompts import block_texts, prompt_blocks
+from tracer.store.tokens import block_text
 
 SAMPLES = Path(__file__).parents[1] / "sample-logs" / "zcode"
 SESSION = "sess_0001"
@@ -101,7 +103,27 @@ def messages_of(db: Path, request: str) -> list[dict[str, Any] | None]:
         ).fetchall()
         assert len(found) == 1, f"{len(found)} requests are called {request!r}"
         node_id = found[0][0]
-        return [] if node_id is None else rebuild_messages(prompt_content(connection, node_id))
+        return [] if node_id is None else rebuild_messages(_content(connection, node_id))
+
+
+def _content(connection: sqlite3.Connection, node_id: int) -> Iterator[PlacedBlock]:
+    """All blocks of a prompt with everything that was logged of them, in order."""
+    rows = prompt_blocks(connection, node_id)
+    texts = block_texts(connection, [row.block_id for row in rows])
+    for row in rows:
+        block = Block(
+            Tier(row.tier),
+            row.role,
+            Kind(row.kind),
+            block_text(*texts[row.block_id]),
+            row.shape,
+            row.name,
+            row.call_id,
+            row.extra_json,
+            row.message_json,
+            row.span_messages,
+        )
+        yield PlacedBlock(row.message_index, block)
 
 
 def all_messages(db: Path) -> dict[str, list[dict[str, Any] | None]]:

@@ -199,13 +199,12 @@ def a_session_cache(requests: int = 6, **changes: object) -> SessionCache:
     rate = Rate(911, 1_000, "Σ read ÷ Σ prompt = 911 ÷ 1,000 = 91.1 %")
     corrected = Rate(968, 1_000, "Σ read ÷ Σ min(prompt before, prompt) = 968 ÷ 1,000 = 96.8 %")
     none = Rate(0, 0, "")
-    lane = LaneCache(
-        "main_turn@zai/GLM-5.3", requests, rate, corrected, none, none, 512, None, 0, ()
-    )
+    lane = LaneCache("main_turn@zai/GLM-5.3", requests, rate, corrected, 512, 0, ())
     made = SessionCache(
         requests=requests, judged=requests, misses=0, expected_rebuilds=0, no_usage=0,
-        not_reported=0, rate=rate, corrected=corrected, missed_tokens=0, avoidable_tokens=0,
-        rebilled_tokens=0, rewrite_factor=None, rewrite_formula="no writes were reported",
+        not_reported=0, rate=rate, first_of_turn=none, inner=none,
+        corrected=corrected, missed_tokens=0, avoidable_tokens=0, rebilled_tokens=0,
+        rewrite_factor=None, rewrite_formula="no writes were reported",
         excess_write_tokens=0, lanes=(lane,), causes=(), gaps=(), in_flight=(), patterns=(),
         naive="",
     )  # fmt: skip

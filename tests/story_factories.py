@@ -38,12 +38,12 @@ def a_story() -> SessionStory:
     )  # fmt: skip
     row = UsageRowView(
         "c0ffee000001", "u1", "database", "completed", "heuristic", "turn and time",
-        (ConflictView("input_tokens", "100", "101"),), 2, 440, "msg_2", "exact", "", "main",
+        (ConflictView("input_tokens", "100", "101"),), 2, 440, "msg_2", "", "main",
         2_398, 200_000, (("system_prompt", 9_000),), a_ref(),
     )  # fmt: skip
     stored = StoredSession(
         "Departure missing", "generated", "/home/ada/demo", "p", "interactive", "1", AT_MS, AT_MS,
-        None, None, AT_MS, "msg_1", a_ref(),
+        None, AT_MS, "msg_1", a_ref(),
     )  # fmt: skip
     return SessionStory(
         session_id="sess_demo",
@@ -75,7 +75,7 @@ def a_bare_story() -> SessionStory:
             ),
         ),
         usage_rows=(
-            UsageRowView("", "u1", "event", "", "", "", (), 0, *(None,), "", "", "", "", None, None,
+            UsageRowView("", "u1", "event", "", "", "", (), 0, None, "", "", "", None, None,
                          (), a_ref()),
         ),
         compactions=(CompactionView(None, "", "", None, None),),

@@ -1,4 +1,4 @@
-"""The token counter's interface, and the agents' own estimate of tokens.
+"""What a count of tokens is, and the agents' own estimate of one.
 
 Pure: no files, no clock, no tokenizer. The counter that needs a tokenizer is `tracer.tokens_bpe`.
 
@@ -7,23 +7,15 @@ log as `zcode.estimateTokens.v1` ("formats/zcode.md section 2.4"): it lets a cou
 redacted be computed again, to the token, wherever the text survived.
 """
 
-from collections.abc import Collection, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 DEFAULT_ENCODING = "o200k_base"
-
-VENDORED_ENCODINGS = frozenset({DEFAULT_ENCODING})
-"""Encodings whose rank data ships with this package."""
 
 ESTIMATE_NAME = "zcode.estimateTokens.v1"
 
 # U+4E00..U+9FFF are exactly the UTF-16 units whose high byte is 0x4E..0x9F (surrogates are 0xD8..),
 # so counting them is counting bytes.
 _CJK_HIGH_BYTES = bytes(range(0x4E, 0xA0))
-
-# Old OpenAI models; every other model that can be named here counts with the default.
-_CL100K_NAMES = frozenset({"gpt-4", "gpt-3.5", "gpt-35", "text-embedding"})
-_CL100K_PREFIXES = ("gpt-4-", "gpt-3.5-", "gpt-35-", "text-embedding-")
 
 
 class TokenCount(NamedTuple):
@@ -41,38 +33,6 @@ class TokenBounds(NamedTuple):
 
     low: int
     high: int
-
-
-class TokenCounter(Protocol):
-    """Counts the tokens of a text; `name` says by which encoding or rule."""
-
-    name: str
-
-    def count(self, text: str) -> TokenCount:
-        """Return the tokens of `text`."""
-        ...
-
-
-class BatchTokenCounter(TokenCounter, Protocol):
-    """A counter that is also given many texts at once, to count them side by side."""
-
-    def count_many(self, texts: Sequence[str]) -> list[TokenCount]:
-        """Return the tokens of each text, in the order given."""
-        ...
-
-
-class EstimateCounter:
-    """The agents' own estimate as a counter. It needs no data and is never exact."""
-
-    name: str = ESTIMATE_NAME
-
-    def count(self, text: str) -> TokenCount:
-        """Return the estimated tokens of `text`, marked inexact."""
-        return TokenCount(estimate_tokens(text), exact=False)
-
-    def count_many(self, texts: Sequence[str]) -> list[TokenCount]:
-        """Return the estimated tokens of each text, in the order given."""
-        return [self.count(text) for text in texts]
 
 
 def utf16_length(text: str) -> int:
@@ -129,21 +89,3 @@ def clean_surrogates(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text
-
-
-def encoding_for_model(
-    model_id: str | None, available: Collection[str] = VENDORED_ENCODINGS
-) -> str:
-    """Return the name of the encoding to count a model's tokens with.
-
-    `o200k_base` for every model that does not ask for an encoding among `available`: newer OpenAI
-    models use it, and for other vendors' models, whose tokenizers are not public, it is the nearest
-    thing at hand. The old OpenAI models (gpt-4, gpt-3.5, text-embedding) ask for `cl100k_base`.
-
-    Args:
-        model_id: The model's id as logged; a provider before a slash is ignored.
-        available: Encodings that can be loaded.
-    """
-    name = (model_id or "").strip().lower().rpartition("/")[2]
-    old = name in _CL100K_NAMES or name.startswith(_CL100K_PREFIXES)
-    return "cl100k_base" if old and "cl100k_base" in available else DEFAULT_ENCODING

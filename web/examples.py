@@ -171,7 +171,7 @@ def session() -> SessionSummary:
 def timeline() -> Timeline:
     """The session as columns, with an event of each kind."""
     columns = tuple(
-        TimelineColumn(request(seq), sizes, sum(s.tokens for s in sizes), 0, False)
+        TimelineColumn(request(seq), sizes, sum(s.tokens for s in sizes), False)
         for seq in range(1, COUNT + 1)
         for sizes in (() if seq == FAILED else parts(seq),)
     )

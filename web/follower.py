@@ -8,7 +8,6 @@ from typing import Protocol
 
 from tracer import service
 from tracer.errors import TracerError
-from tracer.model.views import IngestResult
 
 _PATIENCE_S = 5.0
 _INTERVAL_S = 0.3
@@ -48,7 +47,6 @@ class Follower:
         self._stop = Event()
         self._error = ""
         self._thread: Thread | None = None
-        self.rounds = 0
 
     @property
     def state(self) -> FollowState:
@@ -76,13 +74,9 @@ class Follower:
                 root=self._root,
                 interval_s=_INTERVAL_S,
                 stop=self._stop,
-                on_result=self._count,
             )
         except TracerError as error:
             self._error = str(error)
         except Exception as error:  # a thread must not die in silence: the pages show it
             self._error = f"Following stopped: {type(error).__name__}: {error}"
             raise
-
-    def _count(self, result: IngestResult) -> None:
-        self.rounds += 1

@@ -16,7 +16,7 @@ from benchmarks.anatomy_accuracy import (
     prompts_of,
 )
 from tracer.anatomy.instructions import Scope
-from tracer.anatomy.presence import Cell, items_of, presence_rows
+from tracer.anatomy.presence import Cell, groups_of, presence_rows
 from tracer.anatomy.prompt import AnatomyContext, anatomy_of
 from tracer.anatomy.reminder_sources import REMINDER_SOURCES
 from tracer.anatomy.sections import SECTION_KINDS
@@ -121,12 +121,14 @@ def test_a_rebuilt_prefix_shows_which_section_changed_and_which_stayed() -> None
     folder = SAMPLES / "anatomy-off"
     path = max(folder.glob("rollout/*.jsonl"), key=lambda p: p.stat().st_size)
     known = known_texts(folder)
-    requests = []
+    prompts = []
     for call, prompt in prompts_of(path):
         if call.query_source == "main_turn":
             texts = tuple(t for _, line in known[call.session_id] for t in line)
-            requests.append(items_of(prompt, anatomy_of(prompt, AnatomyContext(texts))))
-    cells = {row.key: [run.cell for run in row.runs] for row in presence_rows(requests)}
+            prompts.append(groups_of(prompt, anatomy_of(prompt, AnatomyContext(texts))))
+    sections, tools = ([p.sections for p in prompts], [p.tools for p in prompts])
+    rows = (*presence_rows(sections), *presence_rows(tools))
+    cells = {row.key: [run.cell for run in row.runs] for row in rows}
     assert Cell.CHANGED in cells["section env_info"]
     assert Cell.CHANGED in cells["section skills"]
     assert Cell.CHANGED in cells["section request_user_context"]

@@ -20,7 +20,7 @@ from tracer.model.prompt import Prompt
 from tracer.model.views import RequestSummary
 from tracer.service import Service
 from tracer.service.contents import Contents
-from tracer.service.loading import load_prompt
+from tracer.service.loading import load_prompts
 from tracer.service.requests import SessionData, load_session
 from tracer.store.connect import open_reader, open_writer
 from tracer.store.reading import RequestLine
@@ -132,7 +132,8 @@ def prompts(
     """The anatomy of each prompt of a session by itself, from all of its texts."""
     for seq, row in enumerate(data.rows, 1):
         if row.node_id is not None:
-            prompt = load_prompt(connection, row, [])
+            (loaded,) = load_prompts(connection, [(row, [])])
+            prompt = loaded.prompt
             texts = data.sections.texts(data.sections.version(row.started_at_ms))
             yield seq, prompt, anatomy_of(prompt, AnatomyContext(texts))
 

@@ -173,9 +173,7 @@ def test_the_session_of_segments(client: TestClient, db: Path) -> None:
     (skill,) = story.skills
     assert (skill.name, skill.first_seq, skill.last_seq, skill.how) == ("review", 1, 1, "start")
     (compaction,) = story.compactions
-    assert (compaction.what, compaction.covers, compaction.first, compaction.summary_id) == (
-        "completed", 3, "m1", "sum"
-    )  # fmt: skip
+    assert (compaction.what, compaction.covers, compaction.first) == ("completed", 3, "m1")
     (transaction,) = story.transactions
     assert (transaction.snapshot_seqs, transaction.closed) == ((2,), False)
     assert [r.changed_prefix for r in story.requests] == [(), ("Summary",)]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from benchmarks.anatomy_accuracy import prompt_from
 from tracer.anatomy.parts import reminder_body
-from tracer.anatomy.presence import items_of
+from tracer.anatomy.presence import groups_of
 from tracer.anatomy.prompt import PromptAnatomy, anatomy_of
 from tracer.anatomy.reminders import Trust
 
@@ -46,7 +46,7 @@ PREFIX: list[Json] = [
 def read(message: Json) -> PromptAnatomy:
     prompt = prompt_from([*PREFIX, message])
     found = anatomy_of(prompt)
-    counted = [i.key for i in items_of(prompt, found).items if i.key.startswith("reminder ")]
+    counted = [item.key for item in groups_of(prompt, found).reminders.items]
     assert len(counted) == len({r.source for r in found.reminders if r.counted})
     return found
 

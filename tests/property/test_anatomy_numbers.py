@@ -3,9 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.presences import presence_cells
 from tracer.anatomy.calibration import Sample as Billed
 from tracer.anatomy.calibration import apportion, calibrate, calibrated_parts
-from tracer.anatomy.presence import Cell, Item, Request, presence_cells, presence_rows
+from tracer.anatomy.presence import Cell, Item, Request, presence_rows
 
 KEYS = st.sampled_from("abcdef")
 NOWHERE = st.just(0)

@@ -3,6 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.presences import presence_cells
 from tracer.anatomy.presence import (
     IN_SYSTEM,
     Cell,
@@ -11,7 +12,6 @@ from tracer.anatomy.presence import (
     Request,
     Run,
     numbered,
-    presence_cells,
     presence_rows,
 )
 

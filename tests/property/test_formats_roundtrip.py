@@ -6,8 +6,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.rebuild import PlacedBlock, rebuild_message, rebuild_messages
 from tests.samples import all_samples
-from tracer.assemble.rebuild import PlacedBlock, rebuild_message, rebuild_messages
 from tracer.formats import all_formats
 from tracer.formats._json import clean
 from tracer.formats._zcode_blocks import parse_message, parse_system, parse_tools

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.helpers import bare
 from tests.property.window_writer import histories
-from tracer.assemble.rebuild import PlacedBlock, rebuild_message, rebuild_messages
+from tests.rebuild import PlacedBlock, rebuild_message, rebuild_messages
 from tracer.formats._zcode_blocks import parse_message
 from tracer.hashing import norm_hash, wire_hash
 from tracer.model.prompt import Block, Kind, Tier

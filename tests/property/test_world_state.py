@@ -6,7 +6,16 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracer.anatomy.world_state import StateChange, changes, merged, same, values, world_of
+from tracer.anatomy.world_state import (
+    NOTHING,
+    StateChange,
+    World,
+    after,
+    changes,
+    merged,
+    same,
+    values,
+)
 from tracer.model.segments import MessageNote
 
 KEYS = st.sampled_from(("cwd", "mode", "web", "files", "deep", "model"))
@@ -18,6 +27,14 @@ STATES = st.recursive(
     lambda inner: st.dictionaries(KEYS, PLAIN | inner, max_size=4),
     max_leaves=12,
 )
+
+
+def world_of(notes: list[MessageNote]) -> World:
+    """What the messages of a prompt, in their order, make known."""
+    world = NOTHING
+    for message, note in enumerate(notes):
+        world = after(world, note, message)
+    return world
 
 
 class Agent:

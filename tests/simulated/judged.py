@@ -19,7 +19,7 @@ from tracer.cache import explain, provider_for
 from tracer.cache.baseline import choose_baseline
 from tracer.cache.difference import Names, difference_of
 from tracer.cache.facts import purpose_of
-from tracer.cache.session import Judged, past_verdicts
+from tracer.cache.session import Judged
 from tracer.compare import compare, text_changes
 from tracer.hashing import ROOT_HASH, digest, node_hash, norm_hash, wire_hash
 from tracer.model.comparison import Comparison, Op
@@ -33,6 +33,7 @@ from tracer.model.verdict import (
     HashLadder,
     History,
     LoggedEvent,
+    PastVerdict,
     Verdict,
 )
 from tracer.tokens_bpe import BpeCounter
@@ -143,12 +144,17 @@ def _history(
         for s in seen
         if s.facts.lane == lane and s.facts.read_tokens is not None
     ]
+    past = [
+        PastVerdict(j.call.key, j.verdict.signals, j.verdict.is_miss)
+        for j in judged.get(lane, [])
+        if j.call.order < now.facts.order
+    ]
     return History(
         earlier=tuple(e for e in earlier if _same_cache(e.facts, now.facts)),
         others=tuple(mix(others)),  # type: ignore[arg-type]
         later=later.facts if later else None,
         later_extends=bool(later and now.chain and later.chain[: len(now.chain)] == now.chain),
-        past=tuple(mix(past_verdicts(judged.get(lane, []), now.facts))),  # type: ignore[arg-type]
+        past=tuple(mix(past)),  # type: ignore[arg-type]
         lane_reads=tuple(mix(reads)),  # type: ignore[arg-type]
         events=tuple(mix(events)),  # type: ignore[arg-type]
     )

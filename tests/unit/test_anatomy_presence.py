@@ -1,14 +1,14 @@
 """What becomes of a key from request to request."""
 
 from benchmarks.anatomy_accuracy import prompt_from
+from tests.presences import presence_cells
 from tracer.anatomy.presence import (
     Cell,
     Item,
     PresenceRow,
     Request,
     Run,
-    items_of,
-    presence_cells,
+    groups_of,
     presence_rows,
 )
 from tracer.anatomy.prompt import anatomy_of
@@ -89,12 +89,13 @@ def test_the_items_of_a_prompt() -> None:
         {"role": "system", "content": "Plan mode still active."},
     ]
     prompt = prompt_from(messages, tools)
-    made = items_of(prompt, anatomy_of(prompt))
-    assert made.complete
-    assert [(i.key, i.place) for i in made.items] == [
-        ("tool Read", ""),
-        ("reminder runtime_mode", "reminder+mcs"),
-        ("mcs 3", "3"),
+    made = groups_of(prompt, anatomy_of(prompt))
+    assert all(group.complete for group in made)
+    assert [[(i.key, i.place) for i in group.items] for group in made] == [
+        [("tool Read", "")],
+        [],
+        [("reminder runtime_mode", "reminder+mcs")],
+        [("mcs 3", "3")],
     ]
     partial = prompt_from([None, *messages])
-    assert not items_of(partial, anatomy_of(partial)).complete
+    assert not groups_of(partial, anatomy_of(partial)).reminders.complete

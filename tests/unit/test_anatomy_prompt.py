@@ -175,12 +175,11 @@ def test_a_note_about_a_plugin_answers_the_users_reference(words: str, sources: 
     assert [r.source for r in read(words).reminders] == sources
 
 
-def test_a_message_from_another_session_is_shown_and_not_counted() -> None:
+def test_a_message_from_another_session_is_no_reminder() -> None:
     messages = story("U:hi A")
     messages.append({"role": "user", "content": "Another ZCode session sent a message:\nhello"})
     found = anatomy_of(prompt_from(messages))
-    assert [(i.message_index, i.presentation) for i in found.incoming] == [(5, "subagent_reply")]
-    assert found.reminders == ()
+    assert found.reminders == () and found.message_count == 6
 
 
 def test_gaps_keep_the_places_of_what_is_known() -> None:
@@ -216,15 +215,3 @@ def test_equal_texts_have_equal_hashes_wherever_they_stand() -> None:
     wrapped, moved = read("r:skills r:context U:hi"), read("r:context U:hi m:skills")
     hashes = {s.source: s.content_hash for s in wrapped.sections}
     assert {s.source: s.content_hash for s in moved.sections} == hashes
-
-
-def test_markers_are_counted_by_tier_and_from_the_end() -> None:
-    messages = story("U:hi A U:again m:mode")
-    for index in (0, 1, 2, 5):
-        message = messages[index]
-        assert message is not None
-        messages[index] = message | {"cacheControl": {"type": "ephemeral"}}
-    found = anatomy_of(prompt_from(messages)).markers
-    assert (found.system_marked, found.tools_marked) == (3, 0)
-    assert (found.conversation, found.from_end) == (5, 1)
-    assert anatomy_of(prompt_from(story("U:hi"))).markers.conversation is None

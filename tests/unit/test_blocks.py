@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tracer.assemble.rebuild import rebuild_message
+from tests.rebuild import rebuild_message
 from tracer.formats._zcode_blocks import parse_message, parse_system, parse_tools
 from tracer.hashing import norm_hash, wire_hash
 from tracer.model.prompt import Block, Kind, MarkerValue, Message, Tier

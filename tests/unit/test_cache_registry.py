@@ -12,7 +12,7 @@ from tracer.cache import all_causes, all_providers, causes, provider_for, provid
 from tracer.cache.causes import Cause, cause_named
 from tracer.cache.causes._skeleton import detect as skeleton_detect
 from tracer.cache.causes.base import Cause as CauseType
-from tracer.cache.providers import Provider, provider_named
+from tracer.cache.providers import Provider
 from tracer.cache.providers._skeleton import PROVIDER as SKELETON
 from tracer.cache.providers.base import ByModel, Match, ParamRule, Value
 
@@ -30,6 +30,7 @@ _MODULES = {
     if not info.name.startswith("_") and info.name != "base"
 }
 _FAMILY_FILES = {info.name for info in pkgutil.iter_modules(providers.__path__)}
+_BY_NAME = {provider.name: provider for provider in all_providers()}
 
 
 def test_all_causes_of_the_rules_are_there() -> None:
@@ -121,7 +122,7 @@ def test_how_a_provider_is_recognised(
     ],
 )
 def test_the_minimum_by_model(model: str, least: int) -> None:
-    assert provider_named("anthropic").minimum.of(model).value == least
+    assert _BY_NAME["anthropic"].minimum.of(model).value == least
 
 
 @pytest.mark.parametrize(
@@ -139,18 +140,18 @@ def test_the_minimum_by_model(model: str, least: int) -> None:
     ],
 )
 def test_which_models_drop_reasoning(model: str, strips: bool) -> None:
-    assert provider_named("anthropic").strips_thinking.of(model).value is strips
+    assert _BY_NAME["anthropic"].strips_thinking.of(model).value is strips
 
 
 @pytest.mark.parametrize(
     ("model", "block"), [("gpt-5.5", 128), ("gpt-5.6", 1), ("gpt-5.10", 1), ("gpt-4.1", 128)]
 )
 def test_openai_rounds_before_5_6_only(model: str, block: int) -> None:
-    assert provider_named("openai").granularity.of(model).value == block
+    assert _BY_NAME["openai"].granularity.of(model).value == block
 
 
 def test_rules_of_matching() -> None:
-    assert provider_named("anthropic").match.default.value is Match.MARKERS
-    assert provider_named("deepseek").match.default.value is Match.UNITS
-    assert provider_named("nobody").name == "unknown"
-    assert provider_named("glm").named_lifetime("1h") is None
+    assert _BY_NAME["anthropic"].match.default.value is Match.MARKERS
+    assert _BY_NAME["deepseek"].match.default.value is Match.UNITS
+    assert provider_for("nobody").name == "unknown"
+    assert _BY_NAME["glm"].named_lifetime("1h") is None

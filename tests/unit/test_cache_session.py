@@ -12,7 +12,6 @@ from tracer.cache.session import (
     corrected_rate,
     double_count,
     hit_rate,
-    past_verdicts,
     session_cache,
 )
 from tracer.model.verdict import CallFacts, Earlier, Purpose, Result
@@ -77,6 +76,20 @@ def test_a_session_in_numbers() -> None:
     assert found == session_cache([*judged(calls), Judged(failed, judge(failed, None))])
 
 
+def test_the_first_requests_of_turns_and_the_others_have_rates_of_their_own() -> None:
+    calls = [
+        replace(of, step=step)
+        for of, step in zip(
+            lane((50_000, 0, 50_000), (50_000, 40_000, 0), (50_000, 10_000, 0), (50_000, 0, 0)),
+            (1, 2, 1, None),
+            strict=True,
+        )
+    ]
+    found = session_cache(judged(calls))
+    assert (found.first_of_turn.value, found.inner.value) == (0.1, 0.8)
+    assert found.rate.of_tokens == 200_000
+
+
 def test_expired_pauses_and_those_that_did_no_harm() -> None:
     calls = lane((50_000, 0, 50_000), (51_000, 0, 51_000), (52_000, 51_000, 1_000), gap_s=400)
     found = session_cache(judged(calls))
@@ -93,15 +106,6 @@ def test_misses_by_calls_in_flight() -> None:
     found = session_cache(rows)
     assert [(f.others, f.calls, f.misses) for f in found.in_flight] == [(0, 1, 0), (1, 1, 1)]
     assert found.causes[0].code == "CONCURRENT"
-
-
-def test_what_history_remembers() -> None:
-    rows = judged(
-        lane((50_000, 0, 50_000), (51_000, 0, 51_000), (52_000, 51_000, 1_000), gap_s=400)
-    )
-    past = past_verdicts(rows, rows[2].call)
-    assert [(p.key, p.missed) for p in past] == [("0", False), ("1", True)]
-    assert "TTL_EXPIRED/" in past[1].signals
 
 
 FLOOR = [(30_000 + 5_000 * i, 19_282, 10_718 + 5_000 * i) for i in range(6)]

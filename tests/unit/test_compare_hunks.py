@@ -22,7 +22,6 @@ from tracer.compare import (
     diff_change,
     diff_texts,
     field_changes,
-    folded_label,
     hunk_page,
     run_label,
 )
@@ -256,7 +255,7 @@ def test_labels_are_short_and_on_one_line() -> None:
     ]
 
 
-def test_labels_of_runs_and_folds() -> None:
+def test_labels_of_runs() -> None:
     prompt = a_placed(
         a_tool("A"), a_tool("B"), (a_text("user", "x"), an_image()), a_text("user", "y")
     )
@@ -264,6 +263,5 @@ def test_labels_of_runs_and_folds() -> None:
     assert run_label(prompt[:2]) == "tools 0 to 1"
     assert run_label(prompt[2:4]) == "message 0, blocks 0 to 1"
     assert run_label(prompt[2:]) == "messages 0 to 1"
-    assert (folded_label(1), folded_label(1_200)) == ("1 equal line", "1,200 equal lines")
     with pytest.raises(ValueError, match="no blocks"):
         run_label(())

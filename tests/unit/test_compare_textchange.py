@@ -2,7 +2,7 @@
 
 import pytest
 
-from tracer.compare import alternation, change_count, first_text_change, text_changes
+from tracer.compare import text_changes
 from tracer.model.comparison import TextKind as K
 
 GIT = """gitStatus: A look at the repository when the session began.
@@ -80,12 +80,10 @@ def test_a_line_that_differs_in_one_kind_of_piece(kind: K, line: str, old: str, 
     after = f"You are an agent.\n{line.format(new)}\nBe brief."
     found = text_changes(before, after)
     assert found.kinds == (kind,)
-    assert found.explained
     (change,) = found.changes
     assert (change.before.text, change.after.text) == (old, new)
     assert before[change.before.start : change.before.end] == old
     assert change.after.window.startswith("You are an agent.")
-    assert first_text_change(before, after) == change
 
 
 @pytest.mark.parametrize(
@@ -108,9 +106,7 @@ def test_a_line_that_differs_in_one_kind_of_piece(kind: K, line: str, old: str, 
 )
 def test_what_the_text_does_not_prove_stays_unknown(before: str, after: str) -> None:
     found = text_changes(before, after)
-    assert found.kinds == ()
-    assert len(found.changes) == 1 and not found.explained
-    assert first_text_change(before, after) is None
+    assert [change.kind for change in found.changes] == [None]
 
 
 def test_a_date_and_a_time_on_one_line_are_two_changes() -> None:
@@ -141,8 +137,8 @@ def test_what_follows_the_git_status_is_none_of_it() -> None:
 def test_skills_that_came_and_went_are_named() -> None:
     old = "- review: Reads a diff.\n- deploy: Ships it.\n- plan: Plans."
     new = "- review: Reads a diff.\n- plan: Makes a plan.\n- mcp__docs__search: Looks it up."
-    change = first_text_change(SKILLS.format(entries=old), SKILLS.format(entries=new))
-    assert change is not None and change.kind is K.SKILLS
+    change = text_changes(SKILLS.format(entries=old), SKILLS.format(entries=new)).changes[0]
+    assert change.kind is K.SKILLS
     assert change.detail == "added: mcp__docs__search; removed: deploy; changed: plan"
 
 
@@ -155,8 +151,8 @@ def test_skills_as_tags() -> None:
 
 
 def test_an_instruction_file_is_named_even_if_a_date_changed_in_it() -> None:
-    change = first_text_change(files(), files(rule="Use spaces. Since 2026-01-12."))
-    assert change is not None and change.kind is K.INSTRUCTIONS
+    change = text_changes(files(), files(rule="Use spaces. Since 2026-01-12.")).changes[0]
+    assert change.kind is K.INSTRUCTIONS
     assert change.detail == "/home/dev/repo/AGENTS.md"
 
 
@@ -164,8 +160,7 @@ def test_a_new_instruction_file() -> None:
     text = files()
     at = text.index("# currentDate")
     more = text[:at] + "Contents of /repo/sub/AGENTS.md (nearer):\n\nNo globals.\n\n" + text[at:]
-    change = first_text_change(text, more)
-    assert change is not None and change.kind is K.INSTRUCTIONS
+    assert text_changes(text, more).changes[0].kind is K.INSTRUCTIONS
 
 
 def test_the_memory_index_and_the_date_after_it() -> None:
@@ -201,21 +196,4 @@ def test_many_places_are_counted_not_read() -> None:
 
 
 def test_equal_texts_have_no_changes() -> None:
-    found = text_changes("a", "a")
-    assert found.changes == () and not found.explained
-
-
-def test_two_values_that_take_turns() -> None:
-    found = alternation([b"a", b"b", b"a", b"b", b"b"])
-    assert found is not None
-    assert (found.first, found.second, found.changes, found.length) == (b"a", b"b", 3, 5)
-
-
-@pytest.mark.parametrize("values", ["", "a", "aaaa", "aabb", "aba", "abcabc", "abab" + "c"])
-def test_what_is_no_alternation(values: str) -> None:
-    assert alternation([value.encode() for value in values]) is None
-
-
-def test_changes_are_counted() -> None:
-    assert change_count([b"a", b"a", b"b", b"a"]) == 2
-    assert change_count([]) == 0
+    assert text_changes("a", "a").changes == ()

@@ -1,15 +1,10 @@
-"""The estimate, its bounds, surrogates and the choice of an encoding."""
+"""The estimate, its bounds and surrogates."""
 
 import pytest
 
 from tracer.tokens import (
-    VENDORED_ENCODINGS,
-    BatchTokenCounter,
-    EstimateCounter,
     TokenBounds,
-    TokenCount,
     clean_surrogates,
-    encoding_for_model,
     estimate_bounds,
     estimate_tokens,
     utf16_length,
@@ -92,31 +87,3 @@ def test_surrogates_are_paired_or_replaced(text: str, clean: str) -> None:
 @pytest.mark.parametrize("text", ["", "abc", "h\xe9", "\u4e2d\ufffd", "\U0001f600", "\ufeff"])
 def test_text_without_surrogates_is_returned_as_it_is(text: str) -> None:
     assert clean_surrogates(text) is text
-
-
-def test_estimate_counter_is_a_counter_and_never_exact() -> None:
-    counter: BatchTokenCounter = EstimateCounter()
-    assert counter.name == "zcode.estimateTokens.v1"
-    assert counter.count("abcd") == TokenCount(2, exact=False)
-    assert counter.count_many(["abcd", ""]) == [TokenCount(2, False), TokenCount(0, False)]
-
-
-@pytest.mark.parametrize(
-    "model_id",
-    [None, "", "gpt-4o", "gpt-4.1-mini", "gpt-5", "glm-4.6", "claude-sonnet-4-5", "text-unknown"],
-)
-def test_models_count_with_o200k_unless_they_are_old(model_id: str | None) -> None:
-    assert encoding_for_model(model_id, {"o200k_base", "cl100k_base"}) == "o200k_base"
-
-
-@pytest.mark.parametrize(
-    "model_id",
-    ["gpt-4", "gpt-4-0613", "GPT-4-Turbo", "openai/gpt-3.5-turbo", "text-embedding-3-small"],
-)
-def test_old_models_count_with_cl100k_where_it_is_there(model_id: str) -> None:
-    assert encoding_for_model(model_id, {"o200k_base", "cl100k_base"}) == "cl100k_base"
-    assert encoding_for_model(model_id, {"o200k_base"}) == "o200k_base"
-
-
-def test_the_chosen_encoding_is_always_one_that_ships() -> None:
-    assert encoding_for_model("gpt-4") in VENDORED_ENCODINGS

@@ -4,7 +4,7 @@ from typing import Any
 
 from tracer.assemble.joins import Strength
 from tracer.assemble.tool_calls import EventFact, ToolFact, merge_tools
-from tracer.assemble.usage_joins import CallFacts, join_by_id, join_usage, known_usage
+from tracer.assemble.usage_joins import CallFacts, join_usage, known_usage
 from tracer.formats.zcode_db import TABLE_FORMAT
 from tracer.model.usage_rows import UsageRow
 
@@ -65,12 +65,6 @@ def test_zero_is_unknown_where_nothing_was_counted() -> None:
     spoken = usage(input_tokens=9, cache_read_input_tokens=0, raw_usage_json='{"cacheRead":0}')
     found = known_usage(spoken)
     assert found is not None and found.cache_read_tokens == 0
-
-
-def test_exact_ties_need_an_id() -> None:
-    join = join_by_id("m", "m", "assistant message id")
-    assert join is not None and join.strength is Strength.EXACT
-    assert join_by_id("m", "n", "x") is None and join_by_id("", "", "x") is None
 
 
 def fact(known_from: str, **more: Any) -> ToolFact:

@@ -10,7 +10,7 @@ a log would not show there.
 """
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
@@ -115,14 +115,6 @@ class PresenceRow:
     runs: tuple[Run, ...]
 
 
-def presence_cells(requests: Iterable[Request]) -> Iterator[list[tuple[str, Cell]]]:
-    """For each request the cells of the keys that it carries, in order, then of those that are gone
-    or unseen. A key that stays away has a cell only where it goes."""
-    fold = _Fold()
-    for request in requests:
-        yield fold.cells(request)
-
-
 def presence_rows(requests: Iterable[Request]) -> tuple[PresenceRow, ...]:
     """The rows of the matrix: keys in the order of their first appearance, equal cells that follow
     each other put together.
@@ -130,7 +122,7 @@ def presence_rows(requests: Iterable[Request]) -> tuple[PresenceRow, ...]:
     The work is that of what differs from the request before: one that is the same object costs a
     look, one with more items behind the same ones costs those.
     """
-    fold, rows = _Fold(), _Rows()
+    fold, rows = Fold(), _Rows()
     before: Request | None = None
     for request in requests:
         if request is before and not fold.partly:
@@ -204,7 +196,7 @@ class _Rows:
         return tuple(PresenceRow(key, tuple(own)) for key, own in self._runs.items())
 
 
-class _Fold:
+class Fold:
     """What was last known of each key."""
 
     def __init__(self) -> None:
@@ -321,12 +313,6 @@ def _longest_increasing(values: Sequence[int]) -> list[int]:
         out.append(i)
         i = before[i]
     return out[::-1]
-
-
-def items_of(prompt: Prompt, anatomy: PromptAnatomy) -> Request:
-    """The items of a prompt: its tools, sections, reminder sources and MCS messages."""
-    groups = groups_of(prompt, anatomy)
-    return Request([item for group in groups for item in group.items], not anatomy.gaps)
 
 
 def groups_of(prompt: Prompt, anatomy: PromptAnatomy) -> Groups:

@@ -29,7 +29,7 @@ from tracer.anatomy.section_spans import (
 from tracer.anatomy.sections import section_name, section_rule
 from tracer.anatomy.settle import settle
 from tracer.hashing import digest
-from tracer.model.prompt import Kind, Marker, PlacedBlock, Prompt, Tier
+from tracer.model.prompt import Kind, PlacedBlock, Prompt
 from tracer.tokens import estimate_tokens, utf16_length
 
 
@@ -107,14 +107,6 @@ class Demoted:
 
 
 @dataclass(frozen=True, slots=True)
-class IncomingText:
-    """A user message that starts as one from another session does; nothing proves that it is."""
-
-    message_index: int
-    presentation: str
-
-
-@dataclass(frozen=True, slots=True)
 class UnverifiedTag:
     """A look-alike tag in user text, code or tool output: never counted as a reminder."""
 
@@ -123,18 +115,6 @@ class UnverifiedTag:
     start_char: int
     end_char: int
     why: str
-
-
-@dataclass(frozen=True, slots=True)
-class MarkerSummary:
-    """The cache breakpoints. `conversation` is the message with the one behind the prefix (None
-    where there is none), `from_end` its place among the non-system messages, 1 for the last."""
-
-    markers: tuple[Marker, ...]
-    system_marked: int
-    tools_marked: int
-    conversation: int | None
-    from_end: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,10 +128,8 @@ class PromptAnatomy:
     reminders: tuple[PlacedReminder, ...]
     mcs_messages: tuple[McsMessage, ...]
     demoted: tuple[Demoted, ...]
-    incoming: tuple[IncomingText, ...]
     unverified: tuple[UnverifiedTag, ...]
     mcs: McsVerdict
-    markers: MarkerSummary
     instruction_files: tuple[InstructionFile, ...]
     gaps: tuple[tuple[int, int], ...]
     message_count: int
@@ -192,14 +170,8 @@ def anatomy_of(prompt: Prompt, context: AnatomyContext | None = None) -> PromptA
         reminders=reminders,
         mcs_messages=tuple(mcs_message(m, s) for m, s in settled if m.reading.sort is Sort.MCS),
         demoted=tuple(_demoted(settled)) if state.state is McsState.ON else (),
-        incoming=tuple(
-            IncomingText(m.index, "subagent_reply")
-            for m in messages
-            if m.reading.sort is Sort.REPLY
-        ),
         unverified=tuple(_unverified(messages)),
         mcs=state,
-        markers=_markers(prompt, messages),
         instruction_files=_instructions(messages, sections),
         gaps=tuple(
             (m.index, m.blocks[0].block.span_messages)
@@ -379,18 +351,3 @@ def _instructions(
             text = next(b.block.text for b in blocks if b.block_index == section.block_index)
             return instruction_files(text, section.start_char, section.end_char)
     return ()
-
-
-def _markers(prompt: Prompt, messages: Sequence[ReadMessage]) -> MarkerSummary:
-    markers = tuple(b.marker for b in prompt.blocks if b.marker is not None)
-    talk = [m.index for m in messages if m.reading.sort not in (Sort.SYSTEM, Sort.MCS)]
-    marked = [m.message_index for m in markers if m.tier is Tier.MESSAGES]
-    last = next((i for i in reversed(marked) if i in talk), None)
-    whole = all(m.reading.sort is not Sort.GAP for m in messages if last and m.index > last)
-    return MarkerSummary(
-        markers,
-        sum(m.tier is Tier.SYSTEM for m in markers),
-        sum(m.tier is Tier.TOOLS for m in markers),
-        last,
-        len(talk) - talk.index(last) if last is not None and whole else None,
-    )

@@ -16,54 +16,45 @@ INCOMING_SOURCE = "incoming_message"
 
 @dataclass(frozen=True, slots=True)
 class ReminderSource:
-    """One source. `mcs`: its text may become mid-conversation system text. `bubbles`: it moves up
-    to the nearest earlier stop (rule P2). `persistence`: what a restart leaves of it: `notice`,
-    `rebuilt`, `inline`, `no`, or `unknown` (not read in source). `base` is false for a fork's."""
+    """One source. `channel` is how it comes into a prompt. `mcs`: its text may become
+    mid-conversation system text. `bubbles`: it moves up to the nearest earlier stop (rule P2).
+    `base` is false for a fork's."""
 
     source: str
-    group: str
     channel: str
-    lifecycle: str
-    is_meta: bool
     mcs: bool
     bubbles: bool
-    persistence: str
     base: bool = True
-
-    @property
-    def evidence_label(self) -> str:
-        """The label that the agent gives its evidence."""
-        return f"sr.{self.source}"
 
 
 _ROWS = """
-context_prefix                    prefix      request_prefix     request_prefix    y no  y  rebuilt
-skills_listing                    prefix      request_prefix     request_prefix    y yes y  rebuilt
-todo_reminder                     persisted   current_turn       per_current_turn  y yes y  notice
-task_status                       persisted   mid_turn_event     mid_turn_event    y yes y  notice
-tool_result_warning               persisted   tool_result        tool_result       y no  no inline
-resume_referenced_session_context persisted   history_continuity resume_history    y no  no unknown
-plan_file_reference               persisted   history_continuity resume_history    y no  no rebuilt
-resume_goal_state                 persisted   history_continuity resume_history    y yes no rebuilt
-goal_state_change                 persisted   mid_turn_event     mid_turn_event    y yes no notice
-plugin_reference                  persisted   current_turn       per_current_turn  y yes y  notice
-target_continuation               persisted   real_user          real_user         n no  no notice
-goal_completion_verification      persisted   tool_result        tool_result       y no  no unknown
-rewind_notice                     persisted   history_continuity resume_history    y yes no notice
-conversation_fork                 persisted   history_continuity resume_history    y no  no notice
-selection_side_chat               persisted   history_continuity resume_history    y no  no notice
-queued_system_notification        persisted   mid_turn_event     mid_turn_event    y yes y  notice
-shell_environment_change          persisted   mid_turn_event     mid_turn_event    y yes y  rebuilt
-incoming_message                  per_request mid_turn_event     mid_turn_event    y yes no notice
-hook_context                      per_request current_turn       per_current_turn  y yes y  no
-runtime_mode                      per_request current_turn       per_current_turn  y yes y  no
-plan_mode_exit                    per_request current_turn       runtime_local     y yes y  no
-output_style                      per_request current_turn       per_current_turn  y yes y  no
-date_change                       per_request current_turn       runtime_local     y yes y  no
-referenced_session_context        per_request current_turn       per_current_turn  y yes y  no
-model_anomaly                     per_request mid_turn_event     mid_turn_event    y yes y  no
-prompt_attachment                 per_request current_turn       per_current_turn  y yes y  rebuilt
-diagnostics                       per_request mid_turn_event     mid_turn_event    y yes y  no
+context_prefix                    request_prefix     no  y
+skills_listing                    request_prefix     yes y
+todo_reminder                     current_turn       yes y
+task_status                       mid_turn_event     yes y
+tool_result_warning               tool_result        no  no
+resume_referenced_session_context history_continuity no  no
+plan_file_reference               history_continuity no  no
+resume_goal_state                 history_continuity yes no
+goal_state_change                 mid_turn_event     yes no
+plugin_reference                  current_turn       yes y
+target_continuation               real_user          no  no
+goal_completion_verification      tool_result        no  no
+rewind_notice                     history_continuity yes no
+conversation_fork                 history_continuity no  no
+selection_side_chat               history_continuity no  no
+queued_system_notification        mid_turn_event     yes y
+shell_environment_change          mid_turn_event     yes y
+incoming_message                  mid_turn_event     yes no
+hook_context                      current_turn       yes y
+runtime_mode                      current_turn       yes y
+plan_mode_exit                    current_turn       yes y
+output_style                      current_turn       yes y
+date_change                       current_turn       yes y
+referenced_session_context        current_turn       yes y
+model_anomaly                     mid_turn_event     yes y
+prompt_attachment                 current_turn       yes y
+diagnostics                       mid_turn_event     yes y
 """
 
 FORK_SOURCES = (
@@ -82,14 +73,10 @@ reported as `unknown`; the names are kept for logs that carry a source's name.""
 def _table() -> dict[str, ReminderSource]:
     table = {}
     for row in _ROWS.strip().splitlines():
-        name, group, channel, lifecycle, meta, mcs, bubbles, persistence = row.split()
-        table[name] = ReminderSource(
-            name, group, channel, lifecycle, meta == "y", mcs == "yes", bubbles == "y", persistence
-        )
+        name, channel, mcs, bubbles = row.split()
+        table[name] = ReminderSource(name, channel, mcs == "yes", bubbles == "y")
     for name in FORK_SOURCES:
-        table[name] = ReminderSource(
-            name, "fork", UNKNOWN, UNKNOWN, True, False, False, UNKNOWN, base=False
-        )
+        table[name] = ReminderSource(name, UNKNOWN, mcs=False, bubbles=False, base=False)
     return table
 
 

@@ -5,7 +5,7 @@ value sets it, objects are merged key by key, null removes. The messages of a pr
 their order, so what an earlier run knew gives way to the present run's own full state.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -48,14 +48,6 @@ class StateChange:
     after: Any
     was: bool
     now: bool
-
-
-def world_of(notes: Iterable[MessageNote]) -> World:
-    """What the messages of a prompt, in their order, make known."""
-    world = NOTHING
-    for message, note in enumerate(notes):
-        world = after(world, note, message)
-    return world
 
 
 def after(world: World, note: MessageNote, message: int) -> World:

@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from tracer.assemble.joins import Join, Strength
+from tracer.assemble.joins import Strength
 from tracer.model.usage import Convention, ReportedUsage
 from tracer.model.usage_rows import UsageRow
 
@@ -250,9 +250,3 @@ def total_conflict(row: UsageRow) -> Conflict | None:
     if given is None or computed is None or given == computed or not computed:
         return None
     return Conflict("total_tokens", f"{given:,}", f"{computed:,}")
-
-
-def join_by_id(a: str, b: str, what: str) -> Join | None:
-    """The exact tie of two records that share an id within their session; None where they do not:
-    a usage row and its assistant message, a tool call and its part, a call and its child."""
-    return Join(Strength.EXACT, what) if a and a == b else None

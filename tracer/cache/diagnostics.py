@@ -38,7 +38,6 @@ class Diagnostic:
 class Compared:
     """A diagnostic beside a verdict, with a sentence for people."""
 
-    diagnostic: Diagnostic
     agreement: Agreement
     sentence: str
 
@@ -132,26 +131,23 @@ def compare(diagnostic: Diagnostic, verdict: Verdict) -> Compared:
     lost = verdict.result in (Result.PARTIAL, Result.MISS, Result.EXPECTED_REBUILD)
     if diagnostic.hit:
         agreement = Agreement.CONFLICT if verdict.is_miss else Agreement.AGREE
-        return Compared(diagnostic, agreement, f"{said}; we see {_ours(verdict)}.")
+        return Compared(agreement, f"{said}; we see {_ours(verdict)}.")
     if not diagnostic.codes:
-        return Compared(
-            diagnostic, Agreement.SILENT, f"{said}, which says nothing about what changed."
-        )
+        return Compared(Agreement.SILENT, f"{said}, which says nothing about what changed.")
     primary = {c.code for c in verdict.causes}
     besides = {c.code for c in verdict.also}
     if primary & set(diagnostic.codes):
-        return Compared(diagnostic, Agreement.AGREE, f"{said}, and so do we.")
+        return Compared(Agreement.AGREE, f"{said}, and so do we.")
     if besides & set(diagnostic.codes):
         return Compared(
-            diagnostic, Agreement.AGREE, f"{said}; we saw that too, and put {_ours(verdict)} first."
+            Agreement.AGREE, f"{said}; we saw that too, and put {_ours(verdict)} first."
         )
     if not lost:
         return Compared(
-            diagnostic,
             Agreement.SILENT,
             f"{said}; the read was not lower for it, so the change came late or cost nothing.",
         )
-    return Compared(diagnostic, Agreement.CONFLICT, f"{said}; we see {_ours(verdict)}.")
+    return Compared(Agreement.CONFLICT, f"{said}; we see {_ours(verdict)}.")
 
 
 def _ours(verdict: Verdict) -> str:

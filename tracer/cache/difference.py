@@ -85,7 +85,6 @@ def difference_of(
         common_tokens=_tokens_at(comparison, common, scale),
         baseline_blocks=_baseline_blocks(comparison, common),
         current_blocks=comparison.b_blocks,
-        common_chars=comparison.common.chars,
         changes=changes,
         kept_after_tokens=_kept(comparison, b, scale, common, names),
         boundaries=_boundaries(b, scale, names),

@@ -29,8 +29,8 @@ class Expected:
     """The three depths in tokens, and how they were found.
 
     `common` is the prefix shared with the baseline, `limit` how deep it is usable after changes of
-    model, endpoint and parameters. `assumed`: no comparison was possible, the prompt is taken to
-    have been appended to.
+    model, endpoint and parameters. Without a comparison the prompt is taken to have been appended
+    to.
     """
 
     reusable: int
@@ -41,7 +41,6 @@ class Expected:
     noise: int
     granularity: int
     method: str
-    assumed: bool = False
     scale: Scale = EXACT
 
     @property
@@ -134,9 +133,8 @@ def expect(
                 )
             expected = read
     return Expected(
-        max(reusable, expected), expected, read, common, limit, noise, block, method,
-        assumed=difference is None, scale=scale,
-    )  # fmt: skip
+        max(reusable, expected), expected, read, common, limit, noise, block, method, scale
+    )
 
 
 def common_tokens(before: int, now: int, difference: Difference | None) -> int:

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tracer.errors import InputError
-from tracer.model.usage import Usage
 from tracer.model.verdict import Cost
 
 PER_TOKENS = 1_000_000
@@ -28,7 +27,6 @@ class Price:
     model: str
     currency: str
     input: float
-    output: float | None
     cache_read: float | None
     cache_write_5m: float | None
     cache_write_1h: float | None
@@ -95,7 +93,6 @@ def _price(number: int, entry: object) -> Price:
         model=str(texts["model"]),
         currency=str(texts["currency"]),
         input=base,
-        output=_number(number, entry, "output"),
         cache_read=_number(number, entry, "cache_read"),
         cache_write_5m=_number(number, entry, "cache_write_5m"),
         cache_write_1h=_number(number, entry, "cache_write_1h"),
@@ -112,32 +109,6 @@ def _number(number: int, entry: Mapping[str, object], name: str) -> float | None
     if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
         raise InputError(f"Price {number} of the price table has a {name} that is no price.")
     return float(value)
-
-
-def usage_cost(
-    usage: Usage, price: Price, write_5m: int | None = None, write_1h: int | None = None
-) -> Cost | None:
-    """What a request cost: p·(F + r·R + w·W) + q·O; None where a count or its price is unknown.
-
-    Writes whose lifetime is not known are taken for five minutes.
-    """
-    fresh, read, output = usage.fresh_tokens, usage.cache_read_tokens, usage.output_tokens
-    write = usage.cache_write_tokens or 0
-    long = min(write_1h or 0, write)
-    short = write - long if write_5m is None else min(write_5m, write - long)
-    parts = (
-        ("fresh", fresh, price.input),
-        ("read", read, price.cache_read),
-        ("written for 5 min", short, price.cache_write_5m),
-        ("written for 1 h", long, price.cache_write_1h),
-        ("output", output, price.output),
-    )
-    if fresh is None or any(count and rate is None for _, count, rate in parts):
-        return None
-    used = [(name, count, rate) for name, count, rate in parts if count and rate is not None]
-    amount = sum(count * rate for _, count, rate in used) / PER_TOKENS
-    formula = " + ".join(f"{count:,} {name} × {rate:g}" for name, count, rate in used)
-    return Cost(amount, price.currency, f"({formula}) ÷ {PER_TOKENS:,}", price.origin)
 
 
 def miss_cost(rebilled: int, price: Price, *, wrote: bool, hour: bool = False) -> Cost | None:

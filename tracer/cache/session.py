@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from tracer.cache.patterns import Pattern, cold_subagents, floor_of, lane_patterns
 from tracer.cache.wording import percent
-from tracer.model.verdict import CallFacts, PastVerdict, Purpose, Result, Verdict
+from tracer.model.verdict import CallFacts, Purpose, Result, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,24 +77,22 @@ class InFlight:
 
 @dataclass(frozen=True, slots=True)
 class LaneCache:
-    """One lane's rates. `floor_tokens` is the read that low calls have in common."""
+    """One lane. `floor_tokens` is the read that low calls have in common."""
 
     lane: str
     requests: int
     rate: Rate
     corrected: Rate
-    first_of_turn: Rate
-    inner: Rate
     floor_tokens: int | None
-    rewrite_factor: float | None
     excess_write_tokens: int
     patterns: tuple[Pattern, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class SessionCache:
-    """A session's cache. `rewrite_formula` and `naive` are sentences; `naive` is empty where no
-    count would be doubled."""
+    """A session's cache. `rate` is that of all calls, `first_of_turn` of those that open a turn,
+    `inner` of the others whose place in a turn is known. `rewrite_formula` and `naive` are
+    sentences; `naive` is empty where no count would be doubled."""
 
     requests: int
     judged: int
@@ -103,6 +101,8 @@ class SessionCache:
     no_usage: int
     not_reported: int
     rate: Rate
+    first_of_turn: Rate
+    inner: Rate
     corrected: Rate
     missed_tokens: int
     avoidable_tokens: int
@@ -139,6 +139,8 @@ def session_cache(judged: Iterable[Judged]) -> SessionCache:
         no_usage=results.count(Result.NO_USAGE),
         not_reported=results.count(Result.NOT_REPORTED),
         rate=hit_rate(calls),
+        first_of_turn=hit_rate([c for c in calls if c.step == 1]),
+        inner=hit_rate([c for c in calls if c.step is not None and c.step > 1]),
         corrected=_joined(
             [lane.corrected for lane in lanes], "Σ read ÷ Σ min(prompt before, prompt)"
         ),
@@ -190,15 +192,6 @@ def double_count(calls: Sequence[CallFacts]) -> str:
     return (
         f"Input already contains the read here: {read:,} ÷ {total:,} = {percent(read, total)}. "
         f"{read:,} ÷ ({total:,} + {read:,}) = {percent(read, total + read)} would count it twice."
-    )
-
-
-def past_verdicts(judged: Iterable[Judged], before: CallFacts) -> tuple[PastVerdict, ...]:
-    """The earlier verdicts of a call's lane in short, for its History."""
-    return tuple(
-        PastVerdict(j.call.key, j.verdict.signals, j.verdict.is_miss)
-        for j in sorted(judged, key=lambda j: j.call.order)
-        if j.call.order < before.order and j.call.lane == before.lane
     )
 
 
@@ -256,10 +249,7 @@ def _lane(name: str, calls: Sequence[CallFacts]) -> LaneCache:
         requests=len(calls),
         rate=hit_rate(calls),
         corrected=corrected_rate(calls),
-        first_of_turn=hit_rate([c for c in calls if c.step == 1]),
-        inner=hit_rate([c for c in calls if c.step is not None and c.step > 1]),
         floor_tokens=floor_of(calls),
-        rewrite_factor=_rewrite(calls)[0],
         excess_write_tokens=_excess_writes(calls),
         patterns=lane_patterns(calls),
     )

@@ -4,31 +4,20 @@
 change; `text_changes` tells what kind of text changed. Nothing here reads a clock or a file.
 """
 
-from tracer.compare.describe import block_label, folded_label, run_label
+from tracer.compare.describe import block_label, run_label
 from tracer.compare.fields import field_changes
 from tracer.compare.hunks import TextDiff, diff_change, diff_texts, hunk_page
-from tracer.compare.prefix import common_prefix
 from tracer.compare.prompts import apply, compare
-from tracer.compare.textchange import (
-    alternation,
-    change_count,
-    first_text_change,
-    text_changes,
-)
+from tracer.compare.textchange import text_changes
 
 __all__ = [
     "TextDiff",
-    "alternation",
     "apply",
     "block_label",
-    "change_count",
-    "common_prefix",
     "compare",
     "diff_change",
     "diff_texts",
     "field_changes",
-    "first_text_change",
-    "folded_label",
     "hunk_page",
     "run_label",
     "text_changes",

@@ -78,11 +78,6 @@ def run_label(blocks: Sequence[PlacedBlock]) -> str:
     return f"{noun}s {low} to {high}"
 
 
-def folded_label(lines: int) -> str:
-    """What stands for lines that are left out: `12 equal lines`."""
-    return plural(lines, "equal line")
-
-
 def _gap_label(placed: PlacedBlock) -> str:
     if placed.block.tier is Tier.TOOLS:
         return "tools that the log did not show"

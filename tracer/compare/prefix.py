@@ -10,7 +10,7 @@ from tracer.compare.describe import block_label
 from tracer.compare.fields import differing, same_place_in_prefix, starts_message, text_offset
 from tracer.compare.texts import SNIPPET_CHARS, snippet
 from tracer.model.comparison import Common, Divergence
-from tracer.model.prompt import PlacedBlock, Prompt, Tier
+from tracer.model.prompt import PlacedBlock, Tier
 
 _ORDER = {tier: at for at, tier in enumerate(Tier)}
 
@@ -24,11 +24,6 @@ def equal_blocks(a: Sequence[PlacedBlock], b: Sequence[PlacedBlock], i: int = 0,
             break
         count += 1
     return count
-
-
-def common_prefix(a: Prompt, b: Prompt) -> Common:
-    """The blocks that both prompts begin with. Tokens are B's; otherwise symmetric."""
-    return measure(a.blocks, b.blocks, equal_blocks(a.blocks, b.blocks))
 
 
 def measure(a: Sequence[PlacedBlock], b: Sequence[PlacedBlock], count: int) -> Common:

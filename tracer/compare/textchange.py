@@ -5,19 +5,16 @@ pieces of that kind, or they stand in a passage that says what it is (a skills l
 instruction file). Otherwise the kind is None. Every change carries the pieces as evidence.
 """
 
-from collections.abc import Sequence
-
 from tracer.compare.lines import LineDiff, diff_lines
 from tracer.compare.passages import Passage, line_kind, passage_at, passages_of
 from tracer.compare.patterns import Piece, differing_pieces
 from tracer.compare.texts import SNIPPET_CHARS, common_suffix, first_difference
-from tracer.model.comparison import Alternation, Span, TextChange, TextChanges, TextKind
+from tracer.model.comparison import Span, TextChange, TextChanges, TextKind
 
 MAX_PLACES = 50
 """Changed places of a text that are looked at."""
 
 _MAX_PAIRED_LINES = 20
-_LEAST_CHANGES = 3
 
 
 def text_changes(before: str, after: str) -> TextChanges:
@@ -31,28 +28,6 @@ def text_changes(before: str, after: str) -> TextChanges:
     for place in places[:MAX_PLACES]:
         found += reader.changes(*place)
     return TextChanges(tuple(found), max(0, len(places) - MAX_PLACES))
-
-
-def first_text_change(before: str, after: str) -> TextChange | None:
-    """The first change of two texts, None where its kind cannot be told or nothing changed."""
-    for change in text_changes(before, after).changes:
-        return change if change.kind is not None else None
-    return None
-
-
-def change_count(values: Sequence[bytes]) -> int:
-    """How often a value differs from the one before it."""
-    return sum(a != b for a, b in zip(values, values[1:], strict=False))
-
-
-def alternation(values: Sequence[bytes]) -> Alternation | None:
-    """Two values that take turns in a sequence: exactly two, three changes between them or more. A
-    single change, and a single return, can have many reasons."""
-    changes = change_count(values)
-    kinds = list(dict.fromkeys(values))
-    if len(kinds) != 2 or changes < _LEAST_CHANGES:
-        return None
-    return Alternation(kinds[0], kinds[1], changes, len(values))
 
 
 class _Reader:

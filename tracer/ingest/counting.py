@@ -14,7 +14,7 @@ from typing import Any
 
 from tracer.store.connect import begin_writing, commit_news, open_reader
 from tracer.store.tokens import CountRow, store_counts, uncounted_blocks, uncounted_total
-from tracer.tokens import DEFAULT_ENCODING, BatchTokenCounter
+from tracer.tokens import DEFAULT_ENCODING
 from tracer.tokens_bpe import BpeCounter
 
 BATCH_BLOCKS = 256
@@ -26,7 +26,7 @@ class CountingError(RuntimeError):
 
 
 def count_batch(
-    connection: sqlite3.Connection, counter: BatchTokenCounter, after_id: int
+    connection: sqlite3.Connection, counter: BpeCounter, after_id: int
 ) -> list[CountRow]:
     """Counts of the next blocks after `after_id` that have none; empty when all are counted."""
     blocks = uncounted_blocks(connection, counter.name, after_id, BATCH_BLOCKS)

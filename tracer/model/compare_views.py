@@ -47,7 +47,6 @@ class ComparedSide:
 
     request: RequestSummary
     session_title: str
-    session_requests: int
     blocks: int
     chars: int
     tokens: int

@@ -295,19 +295,3 @@ class TextChanges:
         """The kinds that were established, each once, in order."""
         found = (change.kind for change in self.changes)
         return tuple(dict.fromkeys(kind for kind in found if kind is not None))
-
-    @property
-    def explained(self) -> bool:
-        """Whether every change has a kind."""
-        return bool(self.changes) and not self.more and all(c.kind for c in self.changes)
-
-
-@dataclass(frozen=True, slots=True)
-class Alternation:
-    """Two values that take turns: `first` (the value at the start), `second`, and how often the
-    value changed in a sequence of `length`."""
-
-    first: bytes
-    second: bytes
-    changes: int
-    length: int

@@ -57,7 +57,6 @@ class CompactionStep:
     covers: int
     first: str
     last: str
-    summary_id: str
     before_tokens: int | None
     after_tokens: int | None
     reason: str

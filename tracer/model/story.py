@@ -39,7 +39,6 @@ class UsageRowView:
     retries: int
     first_token_ms: int | None
     message_id: str
-    message_strength: str
     variant: str
     agent: str
     context_used: int | None
@@ -158,7 +157,6 @@ class StoredSession:
     version: str
     created_at_ms: int | None
     updated_at_ms: int | None
-    compacting_since_ms: int | None
     archived_at_ms: int | None
     removed_at_ms: int | None
     rewound_to_message_id: str

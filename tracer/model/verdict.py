@@ -373,7 +373,6 @@ class Difference:
     common_tokens: int
     baseline_blocks: int
     current_blocks: int
-    common_chars: int = 0
     changes: tuple[Change, ...] = ()
     kept_after_tokens: int | None = None
     boundaries: tuple[Boundary, ...] = ()

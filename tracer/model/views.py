@@ -174,7 +174,6 @@ class TimelineColumn:
     request: RequestSummary
     parts: tuple[PartSize, ...]
     prompt_tokens: int
-    shared_tokens: int
     changed_prefix: bool
 
 

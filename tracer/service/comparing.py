@@ -108,7 +108,7 @@ class Comparer:
         )
         sessions = [summaries(connection, [place.row_id], sparks=False)[0] for place in found]
         sides = [
-            _side(place, loaded, session.title or session.session_id, session.requests)
+            _side(place, loaded, session.title or session.session_id)
             for place, loaded, session in zip(found, (a, b), sessions, strict=True)
         ]
         known = [KnownPrompt(p.prompt, [Part(row.part) for row in p.rows]) for p in (a, b)]
@@ -142,7 +142,7 @@ class _Place:
     whole: WholeRequest
 
 
-def _side(place: _Place, loaded: LoadedPrompt, title: str, requests: int) -> ComparedSide:
+def _side(place: _Place, loaded: LoadedPrompt, title: str) -> ComparedSide:
     rows, at = place.data.rows, place.seq - 1
     blocks = loaded.prompt.blocks
     uncounted = sum(row.bpe_tokens is None and row.kind != Kind.GAP for row in loaded.rows)
@@ -152,7 +152,6 @@ def _side(place: _Place, loaded: LoadedPrompt, title: str, requests: int) -> Com
             place.data, place.whole.row.session_id, place.seq, place.whole, facts_of(loaded.rows)
         ),
         session_title=title,
-        session_requests=requests,
         blocks=len(blocks),
         chars=sum(len(placed.block.text) for placed in blocks),
         tokens=sum(placed.tokens for placed in blocks),

@@ -20,15 +20,11 @@ class LoadedPrompt(NamedTuple):
     prompt: Prompt
 
 
-def load_prompt(connection: sqlite3.Connection, row: AnyRequest, markers: list[Marker]) -> Prompt:
-    """The prompt of a request with the text of every block; empty where the log holds none."""
-    return load_prompts(connection, [(row, markers)])[0].prompt
-
-
 def load_prompts(
     connection: sqlite3.Connection, requests: Sequence[tuple[AnyRequest, list[Marker]]]
 ) -> list[LoadedPrompt]:
-    """The prompts of several requests. A text that they share is read once and held once."""
+    """The prompts of requests with the text of every block; empty where the log holds none.
+    A text that they share is read once and held once."""
     chains = [
         [] if row.node_id is None else prompt_blocks(connection, row.node_id) for row, _ in requests
     ]

@@ -29,7 +29,7 @@ _KEPT = frozenset(
     capability category carry cell certainty child_session_id client_version code
     content_hash covers currency digest event fallback family fault field finish_reason
     first_key form format group how id ids join key keys kind lane lanes level layout
-    logged_strength message_id message_strength method mode model model_id models name needs
+    logged_strength message_id method mode model model_id models name needs
     next_key observed op origin parent_session_id phase presentation previous_key priority
     provider provider_id query_source reminder reminders request_id request_key response_id
     returned_model_id rewound_to_message_id role roles rule rules_run rules_version scope

@@ -153,7 +153,6 @@ def _compaction(event: EventRow, seq: int) -> CompactionStep:
         covers=len(ids),
         first=ids[0] if ids else "",
         last=ids[-1] if ids else "",
-        summary_id=text_of(said.get("summaryId")),
         before_tokens=whole_of(said.get("beforeTokens")),
         after_tokens=whole_of(said.get("afterTokens")),
         reason=text_of(said.get("reason")),

@@ -7,7 +7,6 @@ import msgspec
 
 from tracer.assemble.joins import Strength
 from tracer.assemble.tool_calls import EventFact, ToolFact, merge_tools
-from tracer.assemble.usage_joins import join_by_id
 from tracer.formats import active_branch
 from tracer.model.conversation import ActiveBranch
 from tracer.model.source import SourceRef
@@ -27,7 +26,6 @@ from tracer.service.story_turns import build_turns
 from tracer.store.session_reading import (
     FactsRow,
     LinkRow,
-    MessageStored,
     PartStored,
     UsageJoinRow,
     child_links,
@@ -63,7 +61,7 @@ def build_story(connection: sqlite3.Connection, row_id: int, session_id: str) ->
         children=tuple(children),
         turns=build_turns(connection, row_id, messages, branch),
         tools=_tools(connection, row_id, branch, rows, children),
-        usage_rows=_usage_rows(rows, messages, parts, paths),
+        usage_rows=_usage_rows(rows, parts, paths),
         compactions=tuple(_compaction(p) for p in parts if p.kind == "compaction"),
         todos=tuple(TodoView(*row) for row in session_todos(connection, row_id)),
         abandoned_messages=len(branch.abandoned),
@@ -81,7 +79,6 @@ def _stored(facts: FactsRow, branch: ActiveBranch, paths: dict[int, str]) -> Sto
         version=facts.version,
         created_at_ms=facts.created_at_ms,
         updated_at_ms=facts.updated_at_ms,
-        compacting_since_ms=facts.compacting_at_ms,
         archived_at_ms=facts.archived_at_ms,
         removed_at_ms=facts.removed_at_ms,
         rewound_to_message_id=branch.target_message_id,
@@ -166,17 +163,13 @@ def _answered(call: AnsweredCall) -> ToolFact:
 
 def _usage_rows(
     rows: Sequence[UsageJoinRow],
-    messages: Sequence[MessageStored],
     parts: Iterable[PartStored],
     paths: dict[int, str],
 ) -> tuple[UsageRowView, ...]:
     steps = {p.message_id: p for p in parts if p.kind == "step-finish"}
-    known = {m.message_id for m in messages}
     views = []
     for row in rows:
         step = steps.get(row.message_id)
-        found = row.message_id if row.message_id in known else ""
-        message = join_by_id(row.message_id, found, "assistant message id")
         views.append(
             UsageRowView(
                 request_key=row.key or "",
@@ -189,7 +182,6 @@ def _usage_rows(
                 retries=row.retries,
                 first_token_ms=row.first_token_ms,
                 message_id=row.message_id,
-                message_strength=message.strength if message else "",
                 variant=row.variant,
                 agent=row.agent,
                 context_used=step.context_used if step else None,

@@ -94,7 +94,7 @@ def _columns(
     def column(index: int) -> TimelineColumn:
         node, before = data.rows[index].node_id, befores[index]
         if node is None:
-            return TimelineColumn(requests[index], (), 0, 0, False)
+            return TimelineColumn(requests[index], (), 0, False)
         sizes = tree.sizes(node)
         shared = tree.sizes(None if before is None else tree.shared(node, before))
         changed = before is not None and shared.depth < tree.depth(before)
@@ -103,7 +103,6 @@ def _columns(
             request,
             group_sizes(request.segments, shared.total_tokens) or part_sizes(sizes, shared),
             sizes.total_tokens,
-            shared.total_tokens,
             changed,
         )
 

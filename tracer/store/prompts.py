@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias, cast
 
 from tracer.assemble.chains import ChainNode
-from tracer.assemble.rebuild import PlacedBlock
 from tracer.model.prompt import Block, Kind, Part, Tier
 from tracer.store.tokens import block_text
 from tracer.tokens import DEFAULT_ENCODING
@@ -222,28 +221,3 @@ def block_texts(
         )
         found.update({row[0]: (row[1], row[2]) for row in rows})
     return found
-
-
-def prompt_content(connection: sqlite3.Connection, node_id: int) -> list[PlacedBlock]:
-    """All blocks of a prompt with everything that was logged of them, in order: what
-    `tracer.assemble.rebuild` makes messages of."""
-    rows = prompt_blocks(connection, node_id)
-    texts = block_texts(connection, [row.block_id for row in rows])
-    return [
-        PlacedBlock(
-            row.message_index,
-            Block(
-                Tier(row.tier),
-                row.role,
-                Kind(row.kind),
-                block_text(*texts[row.block_id]),
-                row.shape,
-                row.name,
-                row.call_id,
-                row.extra_json,
-                row.message_json,
-                row.span_messages,
-            ),
-        )
-        for row in rows
-    ]

@@ -13,7 +13,7 @@ from functools import cache
 
 from tracer.cache.providers.base import Provider
 
-__all__ = ["Provider", "all_providers", "provider_for", "provider_named"]
+__all__ = ["Provider", "all_providers", "provider_for"]
 
 UNKNOWN = "unknown"
 _NOT_PROVIDERS = frozenset({"base"})
@@ -28,11 +28,6 @@ def all_providers() -> tuple[Provider, ...]:
             continue
         found.append(importlib.import_module(f"{__name__}.{info.name}").PROVIDER)
     return tuple(sorted(found, key=lambda p: p.name))
-
-
-def provider_named(name: str) -> Provider:
-    """The family of that name; `unknown` where there is none."""
-    return next((p for p in all_providers() if p.name == name), _unknown())
 
 
 @cache

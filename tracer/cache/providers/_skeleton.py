@@ -23,7 +23,6 @@ PROVIDER = Provider(
     minimum=same(1_024, _DOC),
     lifetime=same(Lifetime(5 * MINUTE_MS, 60 * MINUTE_MS), _DOC),
     convention=Value(Convention.INCLUSIVE, _DOC),
-    reuses_output=same(None, "not documented"),
     write_factor=same(1.0, _DOC),
     read_factor=same(0.1, _DOC),
     params=rendered("not documented"),

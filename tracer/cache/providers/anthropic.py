@@ -54,7 +54,6 @@ PROVIDER = Provider(
     lifetime=ByModel(_FIVE),
     lifetimes=(("5m", _FIVE), ("1h", _HOUR)),
     convention=Value(Convention.EXCLUSIVE, _DOC),
-    reuses_output=same(False, f"entries end at markers of the request: {_DOC}"),
     write_factor=same(1.25, f"5 minutes; 2 for an hour: {_DOC}"),
     read_factor=same(0.1, _DOC),
     params=(
@@ -82,7 +81,6 @@ PROVIDER = Provider(
             Value(False, "each block counts there: strands-agents#3348 (cache-rules.md 0)"),
         ),
     ),
-    max_markers=Value(4, _DOC),
     strips_thinking=ByModel(
         Value(False, f"kept by default: {_SKILLS}"),
         (

@@ -106,7 +106,6 @@ class Provider:
     minimum: ByModel[int]
     lifetime: ByModel[Lifetime]
     convention: Value[Convention]
-    reuses_output: ByModel[bool | None]
     write_factor: ByModel[float | None]
     read_factor: ByModel[float | None]
     params: tuple[ParamRule, ...] = ()
@@ -114,7 +113,6 @@ class Provider:
     lookback: Value[int | None] = Value(None, "not applicable")
     tool_runs_are_one: Value[bool] = Value(False, "not applicable")
     tool_runs_elsewhere: tuple[tuple[str, Value[bool]], ...] = ()
-    max_markers: Value[int | None] = Value(None, "not applicable")
     strips_thinking: ByModel[bool] = ByModel(Value(False, "not documented"))
     write_delay_ms: Value[int] = Value(0, "not documented")
     keeps_forks: Value[bool] = Value(False, "not documented")

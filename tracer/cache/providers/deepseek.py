@@ -37,7 +37,6 @@ PROVIDER = Provider(
     minimum=same(64, _NEWS),
     lifetime=same(Lifetime(HOUR_MS, None), f"cleared after hours to days: {_DOC}"),
     convention=Value(Convention.INCLUSIVE, _DOC),
-    reuses_output=same(True, f"the end of a model's output is a unit: {_DOC}"),
     write_factor=same(1.0, f"writing is free: {_DOC}"),
     read_factor=same(None, "changes with model and date; see a price table"),
     params=(

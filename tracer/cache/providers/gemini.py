@@ -22,7 +22,6 @@ PROVIDER = Provider(
     minimum=ByModel(Value(1_024, _DOC), ((r"pro", Value(4_096, _DOC)),)),
     lifetime=same(Lifetime(None, None), f"implicit: not stated: {_DOC}"),
     convention=Value(Convention.INCLUSIVE, _DOC),
-    reuses_output=same(None, "not documented"),
     write_factor=same(1.0, f"implicit writing is free: {_DOC}"),
     read_factor=same(None, "up to about 90 % off; see a price table"),
     params=rendered(f"not documented: {_DOC}"),

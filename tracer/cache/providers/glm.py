@@ -33,10 +33,6 @@ PROVIDER = Provider(
     convention=Value(
         Convention.INCLUSIVE, f"exclusive on its Anthropic endpoint (cache-rules.md 1.6): {_DOC}"
     ),
-    reuses_output=ByModel(
-        Value(False, "measured: under 1 % of GLM-5 conversations (cache-rules.md 1.6)"),
-        ((r"glm-4[.-]7", Value(True, "measured: 63 % of conversations (cache-rules.md 1.6)")),),
-    ),
     write_factor=same(1.0, f"writing is free: {_DOC}"),
     read_factor=same(None, "discounted; see a price table"),
     params=rendered(

@@ -19,7 +19,6 @@ PROVIDER = Provider(
     minimum=same(0, _DOC),
     lifetime=same(Lifetime(None, None), f"a slot lives until another prompt takes it: {_DOC}"),
     convention=Value(Convention.INCLUSIVE, "usage.prompt_tokens = cache_n + prompt_n"),
-    reuses_output=same(True, _DOC),
     write_factor=same(None, "compute"),
     read_factor=same(None, "compute"),
     params=rendered("chat template"),

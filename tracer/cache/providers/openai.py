@@ -58,7 +58,6 @@ PROVIDER = Provider(
         ("30m", Value(Lifetime(30 * MINUTE_MS, None), _DOC)),
     ),
     convention=Value(Convention.INCLUSIVE, _DOC),
-    reuses_output=same(False, "measured: 0.3 % of conversations (cache-rules.md 1.6)"),
     write_factor=ByModel(Value(1.0, f"writing is free: {_DOC}"), ((_NEW, Value(1.25, _DOC)),)),
     read_factor=same(None, "0.1 to 0.5 by model; see a price table"),
     params=(

@@ -19,9 +19,6 @@ PROVIDER = Provider(
     minimum=same(1, f"one page: {_SOURCE}"),
     lifetime=same(Lifetime(None, None), f"no lifetime, least recently used: {_SOURCE}"),
     convention=Value(Convention.INCLUSIVE, "cached_tokens only with --enable-cache-report"),
-    reuses_output=same(
-        None, "not before https://github.com/sgl-project/sglang/pull/16521 (expected 150, got 100)"
-    ),
     write_factor=same(None, "compute"),
     read_factor=same(None, "compute"),
     params=rendered("chat template"),

@@ -19,7 +19,6 @@ PROVIDER = Provider(
     minimum=same(1_024, "what most hosted providers document"),
     lifetime=same(Lifetime(None, None), _NONE),
     convention=Value(Convention.UNKNOWN, _NONE),
-    reuses_output=same(None, _NONE),
     write_factor=same(None, _NONE),
     read_factor=same(None, _NONE),
     params=rendered(_NONE),

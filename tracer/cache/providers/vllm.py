@@ -24,7 +24,6 @@ PROVIDER = Provider(
     convention=Value(
         Convention.INCLUSIVE, "cached_tokens only with --enable-prompt-tokens-details"
     ),
-    reuses_output=same(True, f"full blocks of the output are kept: {_DOC}"),
     write_factor=same(None, "compute"),
     read_factor=same(None, "compute"),
     params=rendered("chat template"),

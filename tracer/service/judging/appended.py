@@ -79,7 +79,6 @@ def appended(
         common_tokens=now.end(common - 1),
         baseline_blocks=common,
         current_blocks=tip.blocks,
-        common_chars=now.paths.nodes[now.path[common - 1]][7] if common else 0,
         kept_after_tokens=0,
         boundaries=tuple(boundary(now, depth) for depth in kept),
         unverified_from_tokens=now.end(verified - 1) if unproven else None,

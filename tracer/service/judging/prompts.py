@@ -105,8 +105,7 @@ class Comparing:
         )
         billed = [c.facts.usage.input_tokens if c.facts.usage else None for c in (a, b)]
         found = difference_of(comparison, one, other, billed[0], billed[1], names)
-        chars = self._paths.nodes[paths[1][common - 1]][7] if common else 0
-        return Compared(one, other, comparison, replace(found, common_chars=chars))
+        return Compared(one, other, comparison, found)
 
     def _notes(self, row: RequestRow, prompt: Prompt) -> dict[int, Note]:
         """What an open trace notes of the blocks of a prompt, by index."""
