@@ -14,7 +14,9 @@ from tracer import service
 from tracer.errors import UsageError
 from tracer.service.settings import load_settings
 from web.app import create_app
+from web.compiled import compile_all
 from web.follower import Follower
+from web.rendering import environment
 from web.security import ANY_ADDRESS, LOOPBACK_HOSTS
 
 DEFAULT_PORT = 8321
@@ -80,6 +82,7 @@ def serve(
         allowed_hosts=(*allow_host, *hosts_of(host)),
         follower=follower,
     )
+    compile_all(environment())
     click.echo(f"Context Tracer: {address(host, listener.getsockname()[1], token)}")
     if reveal_secrets:
         click.echo("Secrets are shown on all pages (--reveal-secrets).")

@@ -13,6 +13,7 @@ from starlette.responses import HTMLResponse
 from tracer.service import Service
 from web.assets import static_url
 from web.compare_words import COMPARE_WORDS
+from web.compiled import CompiledTemplates
 from web.filters import FILTERS, visible
 from web.follower import FollowState
 from web.layout.prompt_map import part_name
@@ -76,6 +77,8 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         auto_reload=False,
+        optimized=False,  # it computes nothing in our templates, and takes its time
+        bytecode_cache=CompiledTemplates(),
     )
     made.filters.update(FILTERS | WORDS | COMPARE_WORDS | VERDICT_WORDS | SEARCH_WORDS)
     made.filters["part_name"] = part_name

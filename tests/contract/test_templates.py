@@ -3,6 +3,7 @@
 import inspect
 import re
 from dataclasses import fields, is_dataclass
+from functools import wraps
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -102,3 +103,22 @@ def test_every_template_is_used() -> None:
 def test_own_script_is_small() -> None:
     script = FOLDER.parent / "static" / "app.js"
     assert len(script.read_text("utf-8").splitlines()) < 220
+
+
+def test_what_a_template_compiles_to_depends_on_its_text_alone() -> None:
+    """A filter that was used while compiling would leave its old words in what `web.compiled`
+    keeps."""
+
+    def failing(filter_: Any) -> Any:
+        @wraps(filter_)
+        def fail(*_: Any) -> None:
+            raise AssertionError("used while compiling")
+
+        return fail
+
+    made = environment()
+    others = made.overlay()
+    others.filters = {name: failing(filter_) for name, filter_ in made.filters.items()}
+    for name in TEMPLATES:
+        text = (FOLDER / name).read_text("utf-8")
+        assert made.compile(text, name, raw=True) == others.compile(text, name, raw=True), name

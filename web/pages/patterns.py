@@ -48,12 +48,23 @@ class Frame:
     chrome: Chrome
 
 
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """One number of each sort."""
+
+    tokens: int = 125_440
+    fraction: float = 0.968
+    duration_ms: int = 4_863_000
+    size_bytes: int = 5_242_880
+
+
 @dataclass(frozen=True)
 class PatternsPage:
     """The whole page."""
 
     template: ClassVar[str] = "pages/patterns.html"
     chrome: Chrome
+    numbers: Numbers
     lives: tuple[Frame, ...]
     glyphs: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
     hatched: tuple[str, ...]
@@ -82,6 +93,7 @@ def patterns(request: Request) -> Response:
     board, panel, callouts, found = _parts()
     page = PatternsPage(
         chrome=frame,
+        numbers=Numbers(),
         lives=_lives(frame),
         glyphs=GLYPHS,
         hatched=HATCHED,
