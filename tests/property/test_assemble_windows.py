@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.property.window_writer import Call, History, histories
-from tracer.assemble.windows import Carry, Undone, Windows
+from tracer.assemble.windows import Carry, Undone, Windows, equal_length
 from tracer.model.events import WindowKind
 
 
@@ -118,3 +118,12 @@ def test_any_sequence_of_windows_gives_lists_of_the_announced_length(
         assert len(undone.messages) == count
         assert 0 <= undone.verified_from <= count
         assert 0 <= undone.base_equal <= count
+
+
+@given(st.lists(st.integers(0, 1), max_size=40), st.lists(st.integers(0, 1), max_size=40))
+def test_the_equal_length_is_where_a_walk_finds_the_first_difference(
+    a: list[int], b: list[int]
+) -> None:
+    pairs = list(zip(a, b, strict=False))
+    walked = next((i for i, (x, y) in enumerate(pairs) if x != y), len(pairs))
+    assert equal_length(a, b) == walked

@@ -6,7 +6,9 @@ is written again under another id, is still the same message of the same prompt.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from functools import lru_cache
+from itertools import chain
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -26,6 +28,17 @@ _TEXT_KEYS = ("id", "kind", "scope", "mode", "reason", "capability", "skill")
 _NOTE_KEYS = frozenset({*_TEXT_KEYS, "state", "patch", "covers"})
 _TOOL_NOTE = "capability"
 _NOTHING = b"null"
+_KEPT_LISTS = 16
+_MAX_KEPT_BYTES = 128 << 10
+
+
+class _Listed(NamedTuple):
+    """The messages of a list, the id of each or the one that it refers to, and a byte for each: 1
+    for a reference."""
+
+    items: tuple[RawItem, ...]
+    ids: tuple[str, ...]
+    refs: bytes
 
 
 class _Head(msgspec.Struct):
@@ -33,9 +46,14 @@ class _Head(msgspec.Struct):
     ref: Any = None
 
 
+class _Named(msgspec.Struct, gc=False):
+    id: str = ""
+    ref: str = ""
+
+
 class _Segment(msgspec.Struct):
     n: Any = None
-    messages: list[msgspec.Raw] = []
+    messages: msgspec.Raw = msgspec.Raw(b"[]")
 
 
 class _ToolHead(msgspec.Struct):
@@ -44,6 +62,7 @@ class _ToolHead(msgspec.Struct):
 
 
 _decode_head = msgspec.json.Decoder(_Head).decode
+_decode_all_named = msgspec.json.Decoder(list[_Named]).decode
 _decode_segment = msgspec.json.Decoder(_Segment).decode
 _decode_tool_head = msgspec.json.Decoder(_ToolHead).decode
 _decode_list = msgspec.json.Decoder(list[msgspec.Raw]).decode
@@ -63,29 +82,24 @@ def outline_of(
 ) -> tuple[Outline, tuple[RawItem, ...]]:
     """What stands beside the messages, and the messages themselves."""
     segments: list[Segment] = []
-    items: list[RawItem] = []
+    lists: list[_Listed] = []
+    total = 0
     for element in _elements(raw.get("segments")):
-        number, messages = _segment(element)
-        segments.append(Segment(number, len(items), len(messages)))
-        items += messages
+        number, listed = _segment(element)
+        segments.append(Segment(number, total, len(listed.items)))
+        lists.append(listed)
+        total += len(listed.items)
     if "segments" not in raw:
-        items = _elements(raw.get("messages"))
-    ids: list[str] = []
-    refs: set[int] = set()
-    for position, item in enumerate(items):
-        head = _head(item)
-        ref = text_of(head.ref)
-        ids.append(ref or text_of(head.id))
-        if ref:
-            refs.add(position)
+        lists.append(_listed(raw.get("messages", _NOTHING)))
+    items, ids, refs = zip(*lists, strict=True) if lists else ((), (), ())
     outline = Outline(
         PromptLayout(layout, tuple(segments), tools),
-        tuple(ids),
-        frozenset(refs),
+        tuple(chain.from_iterable(ids)),
+        b"".join(refs),
         _prefix_messages(segments) if layout == SEGMENTS_14 else None,
         extra_json,
     )
-    return outline, tuple(items)
+    return outline, tuple(chain.from_iterable(items))
 
 
 def _elements(raw: bytes | None) -> list[RawItem]:
@@ -98,13 +112,47 @@ def _elements(raw: bytes | None) -> list[RawItem]:
         return [raw]
 
 
-def _segment(raw: RawItem) -> tuple[int, list[RawItem]]:
+def _segment(raw: RawItem) -> tuple[int, _Listed]:
     """Number and messages; what is no segment is one message in segment 0."""
     try:
         segment = _decode_segment(raw)
     except (ValueError, RecursionError):
-        return 0, [raw]
-    return int_of(segment.n) or 0, [bytes(message) for message in segment.messages]
+        return 0, _named([raw])
+    messages = bytes(segment.messages)
+    if not messages.startswith(b"["):
+        return 0, _named([raw])
+    return int_of(segment.n) or 0, _listed(messages)
+
+
+def _listed(raw: bytes) -> _Listed:
+    """The messages of a list. The list of a segment mostly stands in the next record, too."""
+    return _read_list_once(raw) if len(raw) <= _MAX_KEPT_BYTES else _read_list(raw)
+
+
+def _read_list(raw: bytes) -> _Listed:
+    items = _elements(raw)
+    try:
+        names = _decode_all_named(raw)
+    except (ValueError, RecursionError):
+        return _named(items)
+    return _list_of(items, [(each.ref, each.id) for each in names])
+
+
+_read_list_once = lru_cache(maxsize=_KEPT_LISTS)(_read_list)
+
+
+def _named(items: Sequence[RawItem]) -> _Listed:
+    """The same where not all of the items are objects whose names are texts."""
+    heads = [_head(item) for item in items]
+    return _list_of(items, [(text_of(head.ref), text_of(head.id)) for head in heads])
+
+
+def _list_of(items: Sequence[RawItem], names: Sequence[tuple[str, str]]) -> _Listed:
+    return _Listed(
+        tuple(items),
+        tuple([ref or own for ref, own in names]),
+        bytes([bool(ref) for ref, _ in names]),
+    )
 
 
 def _head(raw: RawItem) -> _Head:

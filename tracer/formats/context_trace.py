@@ -30,13 +30,15 @@ from tracer.model.source import SkipKind, Skipped
 __all__ = ["BUILT", "FORMAT", "ContextTrace", "call_error", "reported_usage"]
 
 BUILT = "context.built"
+_BUILT = b'"context.built"'
+_PARTS = frozenset({"tools", "segments", "messages"})
 _VERSION = re.compile(rb'"v"\s*:\s*\d')
 _EVENT = re.compile(rb'"event"\s*:\s*"')
 _OTHERS = (b'"level"', b'"payload"', b'"sequenceNumber"')
 _ENVELOPE_BYTES = 250
 _BUILT_KEYS = frozenset(
     {"event", "v", "timestamp", "sessionId", "runId", "requestId", "attempt", "traceId", "layout"}
-    | {"model", "querySource", "tools", "segments", "messages", "parameters"}
+    | {"model", "querySource", "parameters", *_PARTS}
 )
 _MODEL_IDS = ("providerId", "modelId")
 
@@ -79,6 +81,9 @@ class ContextTrace:
     def parse(self, line: bytes) -> Event | Skipped:
         """The model call or the event of a line, or why it is none."""
         line = strip_line(line)
+        built = _built(line)
+        if built is not None and _is_one(BUILT, built[0].get("v")):
+            return _call(*built, line)
         decoded = decode_object(line)
         if isinstance(decoded, Skipped):
             return decoded
@@ -91,7 +96,7 @@ class ContextTrace:
             )
         try:
             if value["event"] == BUILT:
-                return _call(value, data, line)
+                return _call(value, raw_object(data), line)
             return event_of(value)
         except RecursionError:
             return too_deep(line)
@@ -108,7 +113,25 @@ def _foreign(begin: bytes) -> bool:
     return any(mark in begin for mark in _OTHERS)
 
 
-def _call(value: dict[str, Any], data: bytes, line: bytes) -> ModelCall | Skipped:
+def _built(line: bytes) -> tuple[dict[str, Any], dict[str, bytes]] | None:
+    """The fields of a prompt's line but for its messages and tools, and all of its values as bytes.
+    None for any other line, and for one that has to be read with more care.
+
+    Most of such a line are references: reading each into an object costs more than all the rest.
+    """
+    if _BUILT not in line:
+        return None
+    try:
+        raw = raw_object(line)
+        if raw.get("event") != _BUILT:
+            return None
+        line.decode()  # what is not read into an object is not known to be UTF-8
+        return {k: msgspec.json.decode(v) for k, v in raw.items() if k not in _PARTS}, raw
+    except (ValueError, RecursionError):
+        return None
+
+
+def _call(value: dict[str, Any], raw: dict[str, bytes], line: bytes) -> ModelCall | Skipped:
     session, request = text_of(value.get("sessionId")), text_of(value.get("requestId"))
     if not session or not request:
         missing = "requestId" if session else "sessionId"
@@ -117,7 +140,6 @@ def _call(value: dict[str, Any], data: bytes, line: bytes) -> ModelCall | Skippe
             f"The prompt has no {missing}, so nothing can be tied to it; it was left out.",
             line,
         )
-    raw = raw_object(data)
     tools, notes = tools_of(raw.get("tools"))
     rest = {k: v for k, v in value.items() if k not in _BUILT_KEYS}
     layout = text_of(value.get("layout"))

@@ -5,11 +5,14 @@ it at the time. What no line has defined is a gap of one message that carries th
 request shows what is missing, and can be completed when the missing file is read.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from typing import NamedTuple, TypeAlias
+from itertools import compress, count
+from operator import itemgetter
+from typing import NamedTuple, TypeAlias, cast
 
+from tracer.assemble.windows import equal_length
 from tracer.model.events import ModelCall, RawItem
 from tracer.model.prompt import Block, Kind, MarkerValue, Message, Tier
 from tracer.model.segments import MessageNote
@@ -27,11 +30,17 @@ class OutlinedItem(NamedTuple):
     note_id: int
 
 
-class Outlined(NamedTuple):
-    """The messages of a record, what is kept of its layout, the first message from which on all are
-    known, and whether all of the system's messages at the head are."""
+# By position: a record has hundreds of these, and an attribute takes twice as long.
+_BLOCKS, _MARKERS, _NOTE_ID = itemgetter(0), itemgetter(1), itemgetter(2)
 
-    items: list[OutlinedItem]
+
+class Outlined(NamedTuple):
+    """The blocks of the messages of a record, the markers on those that have some, what is kept of
+    its layout, the first message from which on all are known, and whether all of the system's
+    messages at the head are."""
+
+    blocks: list[tuple[int, ...]]
+    markers: list[tuple[int, tuple[MarkerValue, ...]]]
     facts: LayoutFacts
     known_from: int
     head_known: bool
@@ -41,17 +50,64 @@ class Outlined(NamedTuple):
 class Known:
     """What the newest lines of a file say of messages, by session and message id.
 
-    `items` are references as their bytes stand, with what they mean in `session`: most of a record
-    are references that the one before had, too. They hold until a message is defined anew.
+    `items` are references as their bytes stand, with what they mean in `session`; `newest_raws` the
+    messages of the newest record, and `newest_items` what the references among them mean: most of a
+    record are references that the one before had, too. They hold until a message is defined anew.
     """
 
     messages: dict[tuple[str, str], KnownMessage] = field(default_factory=dict)
     items: dict[RawItem, OutlinedItem] = field(default_factory=dict)
+    newest_raws: tuple[RawItem, ...] = ()
+    newest_items: list[OutlinedItem | None] = field(default_factory=list)
     session: str = ""
     generation: int = -1
 
+    def meant(self, raws: tuple[RawItem, ...]) -> list[OutlinedItem | None]:
+        """What the references of a record mean, as far as that is known; None for all others."""
+        same = equal_length(self.newest_raws, raws)
+        return [*self.newest_items[:same], *map(self.items.get, raws[same:])]
+
+    def forget_items(self) -> None:
+        """Some reference does not mean any more what it meant."""
+        self.items.clear()
+        self.newest_raws, self.newest_items = (), []
+
 
 Store: TypeAlias = Callable[[Message, Place], tuple[tuple[int, ...], tuple[MarkerValue, ...]]]
+
+
+class _Head:
+    """How far the system's messages at the head of a list reach: `limit` at the most."""
+
+    def __init__(
+        self, items: Sequence[OutlinedItem | None], limit: int, stored: Mapping[int, StoredBlock]
+    ) -> None:
+        self.known = True
+        self._items = items
+        self._limit = limit
+        self._stored = stored
+        self._end = 0
+
+    def reaches(self, position: int, gaps: Container[int]) -> bool:
+        """True where every message before `position` is the system's. Whether one of `gaps` is, is
+        not known. All of them have an item."""
+        while self._end < min(position, self._limit):
+            item = self._items[self._end]
+            if self._end not in gaps and item and not self._stored[item.blocks[0]].is_system:
+                break
+            self._end += 1
+        return self._end == position < self._limit
+
+
+def _without_item(items: Sequence[OutlinedItem | None]) -> Iterator[int]:
+    """The positions that have no item, also when those behind them change meanwhile."""
+    position = -1
+    while True:
+        try:
+            position = items.index(None, position + 1)
+        except ValueError:
+            return
+        yield position
 
 
 class Outliner:
@@ -76,33 +132,42 @@ class Outliner:
         if outline is None:
             raise ValueError("the record has no outline")
         self._fresh(known, call.session_id)
-        limit = len(outline.ids) if outline.prefix_messages is None else outline.prefix_messages
-        leading = head_known = True
-        items: list[OutlinedItem] = []
-        unresolved: list[str] = []
-        known_from = 0
-        for position, raw in enumerate(call.window.items):
-            leading = leading and position < limit
-            message_id = outline.ids[position]
-            if position in outline.refs:
-                found = known.items.get(raw) or self._referred(call, message_id, raw, place, known)
-                if found is None:
-                    unresolved.append(message_id)
-                    known_from = position + 1
-                    head_known = head_known and not leading
-                    items.append(self._gap(call, message_id, raw, place))
-                    continue  # whether it is the system's is not known
-                item = found
+        raws = call.window.items
+        limit = len(raws) if outline.prefix_messages is None else outline.prefix_messages
+        items = known.meant(raws)
+        others: list[int] = []
+        head = _Head(items, limit, self._stored)
+        gaps: dict[int, str] = {}
+        redefined = False
+        for position in _without_item(items):
+            raw, message_id = raws[position], outline.ids[position]
+            leading = head.reaches(position, gaps)
+            if outline.refs[position]:
+                item = self._referred(call, message_id, raw, place, known)
+                if item is None:
+                    others.append(position)
+                    item = self._gap(call, message_id, raw, place)
+                    gaps[position] = message_id
+                    head.known = head.known and not leading
             else:
+                others.append(position)
                 item = self._item(call, raw, leading, place)
-                if message_id:
-                    self._define(call, message_id, item, place, known)
-            leading = leading and self._stored[item.blocks[0]].is_system
-            items.append(item)
-        layout = replace(outline.layout, unresolved=tuple(unresolved))
-        notes = self._rows.chain([item.note_id for item in items])
+                if message_id and self._define(call, message_id, item, place, known):
+                    redefined = True
+                    items[position + 1 :] = [None] * (len(items) - position - 1)
+            items[position] = item
+        found = cast("list[OutlinedItem]", items)  # each of them was taken
+        layout = replace(outline.layout, unresolved=tuple(gaps.values()))
+        notes = self._rows.chain(list(map(_NOTE_ID, found)))
         facts = LayoutFacts(layout, notes, outline.extra_json)
-        return Outlined(items, facts, known_from, head_known)
+        marked = compress(count(), map(_MARKERS, found))
+        markers = [(position, found[position].markers) for position in marked]
+        if not redefined:  # else what stands before it does not mean that any more
+            known.newest_raws, known.newest_items = raws, items.copy()
+            for position in others:
+                known.newest_items[position] = None
+        known_from = max(gaps, default=-1) + 1
+        return Outlined(list(map(_BLOCKS, found)), markers, facts, known_from, head.known)
 
     def _fresh(self, known: Known, session_id: str) -> None:
         if self._generation != self._writer.generation or len(self._items) > MAX_KNOWN:
@@ -111,7 +176,7 @@ class Outliner:
         if len(known.messages) > MAX_KNOWN:
             known.messages.clear()
         if (known.session, known.generation) != (session_id, self._generation):
-            known.items.clear()
+            known.forget_items()
             known.session, known.generation = session_id, self._generation
 
     def _item(self, call: ModelCall, raw: RawItem, leading: bool, place: Place) -> OutlinedItem:
@@ -131,7 +196,9 @@ class Outliner:
 
     def _define(
         self, call: ModelCall, message_id: str, item: OutlinedItem, place: Place, known: Known
-    ) -> None:
+    ) -> bool:
+        """Note what a message is from here on. True where it was another before, so that no
+        reference means what it meant."""
         here = KnownMessage(item.blocks, item.note_id)
         key = call.session_id, message_id
         old = self._own(key, place, known)
@@ -140,7 +207,9 @@ class Outliner:
             self._rows.define(name, place, call.started_at_ms or 0, here, carried=False)
             known.messages[key] = here
             if old is not None:
-                known.items.clear()
+                known.forget_items()
+                return True
+        return False
 
     def _own(self, key: tuple[str, str], place: Place, known: Known) -> KnownMessage | None:
         found = known.messages.get(key)

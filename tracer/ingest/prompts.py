@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TypeAlias
 
-from tracer.assemble.windows import KEPT_LISTS, Carry, Windows
+from tracer.assemble.windows import KEPT_LISTS, Carry, Windows, equal_length
 from tracer.ingest.outlines import Known, Outliner
 from tracer.model.events import ModelCall, RawItem, WindowKind
 from tracer.model.prompt import Block, Kind, Marker, MarkerValue, Message, Tier
@@ -28,6 +28,9 @@ Entry: TypeAlias = tuple[int, ...]
 
 Item: TypeAlias = tuple[Entry, tuple[MarkerValue, ...]]
 """A message and the markers that stand on it."""
+
+Marked: TypeAlias = list[tuple[int, tuple[MarkerValue, ...]]]
+"""Indexes in the whole message list, and the markers on those messages."""
 
 _MAX_ITEMS = 150_000
 _MAX_SEEN_BYTES = 8 << 20
@@ -129,7 +132,7 @@ class PromptBuilder:
             observed="full" if whole else "windowed",
             system_from=system_from,
             markers=self._markers(
-                tools, system if system_from == "body" else [], items, offset, messages
+                tools, system if system_from == "body" else [], _marked(items, offset), messages
             ),
         )
 
@@ -138,10 +141,7 @@ class PromptBuilder:
     ) -> BuiltPrompt:
         """The prompt of a record that has an outline: it is given whole, but for references."""
         outlined = self._outliner.read(call, place, state.known)
-        items: list[Item] = [(item.blocks, item.markers) for item in outlined.items]
-        undone = state.windows.undo(
-            WindowKind.FULL, 0, call.window.count, [entry for entry, _ in items]
-        )
+        undone = state.windows.undo(WindowKind.FULL, 0, call.window.count, outlined.blocks)
         node = self._chain(
             call, tools, undone.messages, undone.base, undone.base_equal, place, state
         )
@@ -152,7 +152,7 @@ class PromptBuilder:
             carry=Carry.LOST if outlined.known_from else Carry.NONE,
             observed="windowed" if outlined.known_from else "full",
             system_from="messages" if outlined.head_known else "",
-            markers=self._markers(tools, [], items, 0, undone.messages),
+            markers=self._markers(tools, [], outlined.markers, undone.messages),
             layout=outlined.facts,
         )
 
@@ -346,10 +346,7 @@ class PromptBuilder:
         for chain in reversed(state.chains):
             if chain.root != root_id:
                 continue
-            n = min(len(chain.messages), len(messages))
-            equal = 0
-            while equal < n and chain.messages[equal] == messages[equal]:
-                equal += 1
+            equal = equal_length(chain.messages, messages)
             if equal > best_equal:
                 best, best_equal = chain, equal
         return best, best_equal
@@ -405,15 +402,14 @@ class PromptBuilder:
             Carry.LOST,
             "metadata",
             "body" if system else "",
-            self._markers(tools, system, [], 0, [entry for entry, _ in system]),
+            self._markers(tools, system, [], [entry for entry, _ in system]),
         )
 
     def _markers(
         self,
         tools: list[Item],
         system: list[Item],
-        items: list[Item],
-        offset: int,
+        marked: Marked,
         messages: list[Entry | None],
     ) -> tuple[Marker, ...]:
         """The markers that the record shows. `index` counts inside the tier (design.md 9)."""
@@ -426,14 +422,18 @@ class PromptBuilder:
         system_messages = 0
         while system_messages < len(messages) and self._is_system(messages[system_messages]):
             system_messages += 1
-        for index, (_, markers) in enumerate(items, offset):
+        for index, markers in marked:
             in_system = index < system_messages
-            if not markers or (in_system and system):
+            if in_system and system:
                 continue
             tier = Tier.SYSTEM if in_system else Tier.MESSAGES
             place = index if in_system else index - system_messages
             found += [Marker(tier, place, *m, message_index=index) for m in markers]
         return tuple(found)
+
+
+def _marked(items: list[Item], offset: int) -> Marked:
+    return [(index, markers) for index, (_, markers) in enumerate(items, offset) if markers]
 
 
 def _gap_length(messages: list[Entry | None], start: int) -> int:

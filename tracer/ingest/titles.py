@@ -13,7 +13,7 @@ def title_of(call: ModelCall) -> str:
     """The first line of the first user text that is no reminder; empty where none is visible."""
     if call.query_source not in _CONVERSATIONS or call.window.offset > 0:
         return ""
-    if call.outline is not None and call.outline.refs:
+    if call.outline is not None and any(call.outline.refs):
         return ""  # the first words may be among what an earlier record has written
     for raw in call.window.items:
         try:

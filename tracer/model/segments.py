@@ -62,13 +62,13 @@ class Outline:
     """What a record says of its messages beside their content.
 
     `ids` has an entry for each message: its id, or the id that it refers to; empty where it has
-    none. `refs` are the positions that are references: their content stands in an earlier record.
+    none. `refs` has a byte for each: 1 for a reference, whose content stands in an earlier record.
     `prefix_messages` limits how many messages at the head may be part of the system tier; None: as
     many as there are. `extra_json` holds the record's unknown keys.
     """
 
     layout: PromptLayout
     ids: tuple[str, ...]
-    refs: frozenset[int] = frozenset()
+    refs: bytes = b""
     prefix_messages: int | None = None
     extra_json: str = ""

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from tracer.assemble.windows import equal_length
 from tracer.hashing import ROOT_HASH, digest
 from tracer.model.segments import MessageNote, PromptLayout, ToolNote
 from tracer.store.writer import Place, Writer
@@ -69,6 +70,7 @@ class LayoutRows:
         self._texts: dict[str, tuple[int, bytes]] = {}
         self._hashes: dict[int, bytes] = {}
         self._nodes: dict[tuple[int, int], NoteNode] = {}
+        self._newest: tuple[Sequence[int], list[NoteNode]] = (), []
         self._generation = writer.generation
 
     def _fresh(self) -> None:
@@ -77,6 +79,7 @@ class LayoutRows:
             self._texts.clear()
             self._hashes.clear()
             self._nodes.clear()
+            self._newest = (), []
             self._generation = self._writer.generation
 
     def note(self, note: MessageNote) -> int:
@@ -99,10 +102,15 @@ class LayoutRows:
     def chain(self, note_ids: Sequence[int]) -> NoteNode | None:
         """The node that ends the chain of these notes; None for no notes."""
         self._fresh()
-        node: NoteNode | None = None
-        for note_id in note_ids:
+        ids, nodes = self._newest
+        kept = equal_length(ids, note_ids)
+        nodes = nodes[:kept]
+        node = nodes[-1] if nodes else None
+        for note_id in note_ids[kept:]:
             known = self._nodes.get((node.id if node else 0, note_id))
             node = known or self._node(node, note_id)
+            nodes.append(node)
+        self._newest = note_ids, nodes
         return node
 
     def _node(self, parent: NoteNode | None, note_id: int) -> NoteNode:
