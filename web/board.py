@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from tracer.errors import NotFoundError
-from tracer.model.anatomy_views import Presence
+from tracer.model.anatomy_views import PRESENCE_GROUPS, Presence
 from tracer.model.surroundings import Surroundings
 from tracer.model.views import SessionSummary, Timeline, TimelineColumn, TimelineEvent
 from web.layout.axis import AXES, Axis, make_axis
@@ -29,7 +29,6 @@ _BARS = (
     Switch("prompt", "Prompt", PROMPT_HINT, shown=True, has=True),
     Switch("cache", "Cache", CACHE_HINT, shown=True, has=True),
 )
-_KINDS = {"sections": "section", "reminders": "reminder", "mcs": "mcs", "tools": "tool"}
 _MATRIX_LABELS = {
     "sections": ("Sections", "how each named part of the prefix lived"),
     "reminders": ("Reminders", "how the notes of each source lived"),
@@ -38,7 +37,7 @@ _MATRIX_LABELS = {
 }
 
 LANE_NAMES = frozenset(
-    {switch.name for switch in _BARS} | {lane.name for lane in all_lanes()} | set(_KINDS)
+    {switch.name for switch in _BARS} | {lane.name for lane in all_lanes()} | set(PRESENCE_GROUPS)
 )
 
 
@@ -246,7 +245,7 @@ def _lanes(
     groups = {row.group for lane in presence.lanes for row in lane.rows}
     matrix = tuple(
         Switch(name, *_MATRIX_LABELS[name], shown=True, has=kind in groups)
-        for name, kind in _KINDS.items()
+        for name, kind in PRESENCE_GROUPS.items()
     )
     links = []
     for switch in (*_BARS, *switches(timeline, around), *matrix):
@@ -294,7 +293,7 @@ def _presence(
             return request_url(key)
         return marked_url(key, block, "" if group == "tool" else name)
 
-    kinds = [kind for name, kind in _KINDS.items() if name in drawn]
+    kinds = [kind for name, kind in PRESENCE_GROUPS.items() if name in drawn]
     return draw_presence(
         presence, axis, side, state.unfolded, address, kinds=kinds, chosen=state.row
     )

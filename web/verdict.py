@@ -9,6 +9,7 @@ from tracer.model.verdict import CauseFinding, Result
 from tracer.model.verdict_views import VerdictView
 from tracer.model.views import PartSize
 from tracer.service import Service
+from tracer.words import capital
 from web.filters import num
 from web.hunks import LineRow, unified_rows
 from web.layout.prompt_map import MapPiece
@@ -70,8 +71,7 @@ class Callout:
     def sentence(self) -> str:
         """The verdict in a sentence, without the word that the heading says already."""
         text = self.view.verdict.one_line
-        rest = text.removeprefix(f"{self.heading}: ")
-        return rest[:1].upper() + rest[1:]
+        return capital(text.removeprefix(f"{self.heading}: "))
 
     @property
     def evidence(self) -> tuple[str, ...]:

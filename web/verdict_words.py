@@ -1,52 +1,31 @@
-"""Verdicts in words: results, certainties, causes, faults, places. Also the filters of templates.
+"""A verdict's values in words: results, certainties, causes, faults, places, as filters.
 
 A result has one glyph, one colour and one word, the same on every page.
 """
 
 from tracer.model.prompt import Tier
-from tracer.model.verdict import CERTAINTY_WORDS, CauseFinding, Certainty, Result, VerdictBrief
+from tracer.model.verdict import CauseFinding, Result, VerdictBrief
 from tracer.model.verdict_views import MissView
 from tracer.service import cause_names
+from tracer.words import CERTAINTY_WORDS, FAULT_WORDS, RESULT_WORDS, TIER_WORDS, capital
 from web.filters import num, one_line
-
-_RESULTS = {
-    Result.HIT: "hit",
-    Result.PARTIAL: "partial hit",
-    Result.MISS: "miss",
-    Result.EXPECTED_REBUILD: "expected rebuild",
-    Result.FIRST: "first request",
-    Result.NO_USAGE: "no usage",
-    Result.NOT_REPORTED: "cache not reported",
-}
-
-_CERTAINTIES = CERTAINTY_WORDS | {Certainty.UNKNOWN: "cause not established"}
-
-_FAULTS = {
-    "client": "the client's side",
-    "provider": "the provider's side",
-    "user": "the user's doing",
-    "nobody": "nobody's",
-}
-
-_TIERS = {Tier.TOOLS: "tool", Tier.SYSTEM: "system block", Tier.MESSAGES: "block"}
 
 _AGREEMENTS = {"agree": "agrees", "conflict": "conflicts", "silent": "says nothing of it"}
 
 
-def result_words(result: Result) -> str:
+def result_words(result: str) -> str:
     """A result in words: partial hit."""
-    return _RESULTS[result]
+    return RESULT_WORDS[result]
 
 
 def certainty_words(certainty: str) -> str:
     """How sure a cause is, in words; empty for none."""
-    known = certainty in Certainty._value2member_map_
-    return _CERTAINTIES[Certainty(certainty)] if known else one_line(certainty)
+    return CERTAINTY_WORDS.get(certainty, one_line(certainty))
 
 
 def fault_words(fault: str) -> str:
-    """On whose side a cause lies, in words."""
-    return _FAULTS.get(fault, one_line(fault))
+    """Whose doing a cause is, in words; empty for none."""
+    return FAULT_WORDS.get(fault, one_line(fault))
 
 
 def cause_words(code: str, subtype: str = "") -> str:
@@ -64,17 +43,18 @@ def heading(result: Result, missed: int, rebilled: int) -> str:
     if result is Result.MISS and missed and missed == rebilled:
         return f"Missed {num(missed)} tokens"
     if result in (Result.MISS, Result.PARTIAL):
-        return f"{_RESULTS[result].capitalize()}: {num(rebilled)} tokens billed again"
-    return _RESULTS[result].capitalize()
+        return f"{capital(RESULT_WORDS[result])}: {num(rebilled)} tokens billed again"
+    return capital(RESULT_WORDS[result])
 
 
 def brief_words(brief: VerdictBrief) -> str:
     """A verdict in one line for a column: miss, 4,864 tokens billed again: expired (likely)."""
+    result = f"cache: {RESULT_WORDS[brief.result]}"
     if not brief.is_miss:
-        return f"cache: {_RESULTS[brief.result]}"
+        return result
     sure = certainty_words(brief.certainty)
     why = f": {cause_words(brief.code, brief.subtype)} ({sure})" if brief.code else ""
-    return f"cache: {_RESULTS[brief.result]}, {num(brief.rebilled_tokens)} tokens billed again{why}"
+    return f"{result}, {num(brief.rebilled_tokens)} tokens billed again{why}"
 
 
 def cause_place(cause: CauseFinding) -> str:
@@ -87,18 +67,17 @@ def cause_place(cause: CauseFinding) -> str:
 
 def miss_place(miss: MissView) -> str:
     """Where the primary cause of a miss lies: env_info, message 1."""
-    tier = Tier(miss.tier) if miss.tier in Tier._value2member_map_ else None
     names = (one_line(name) for name in (miss.section, miss.reminder))
-    place = _place(tier, miss.block_index, miss.message_index)
+    place = _place(miss.tier, miss.block_index, miss.message_index)
     return ", ".join(part for part in dict.fromkeys((*names, place)) if part)
 
 
-def _place(tier: Tier | None, block: int | None, message: int | None) -> str:
+def _place(tier: str | None, block: int | None, message: int | None) -> str:
     if message is not None:
         return f"message {num(message)}"
-    if tier is None or block is None:
+    if block is None or tier not in (Tier.TOOLS, Tier.SYSTEM):
         return ""
-    return f"{_TIERS[tier]} {num(block)}"
+    return f"{TIER_WORDS[tier]} {num(block)}"
 
 
 VERDICT_WORDS = {

@@ -60,7 +60,7 @@ def test_explain_reads_like_a_colleague(db: Path) -> None:
         "- Today's date is 2026-01-1[-2-]",
         "+ Today's date is 2026-01-1{+3+}",
         "Why: system or context changed: date (SYSTEM_CHANGED)",
-        "certain: the log shows it, on the client's side",
+        "certain: the log shows it; the client's side",
         "Fix: ",
         "Checked and equal",
         "tools (hash ",

@@ -25,7 +25,7 @@ def db(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def plain(difference: Difference) -> Difference:
     """Without what only the comparison words differently: labels of blocks."""
     boundaries = tuple(replace(b, label="", end_tokens=0) for b in difference.boundaries)
-    return replace(difference, boundaries=boundaries, unverified_note="")
+    return replace(difference, boundaries=boundaries)
 
 
 def test_an_appended_prompt_needs_no_comparison(db: Path) -> None:

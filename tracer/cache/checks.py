@@ -120,11 +120,8 @@ def not_verifiable(case: Case) -> tuple[str, ...]:
     elif difference is None:
         found.append("the prompt: the log holds no content to compare")
     elif difference.unverified_from_tokens is not None:
-        note = (
-            difference.unverified_note
-            or "messages that the record only carries over from earlier ones"
-        )
-        found.append(f"{note} (from about token {difference.unverified_from_tokens:,} on)")
+        from_tokens = f"from about token {difference.unverified_from_tokens:,} on"
+        found.append(f"{difference.unverified_note} ({from_tokens})")
     if not call.params or not case.baseline.params:
         found.append("parameters: not in the log")
     if call.markers is None and case.provider.match.of(call.model).value is Match.MARKERS:

@@ -20,6 +20,10 @@ _OPENING_CHARS = 400
 ERROR_FRACTION = 0.2
 """How differently another tokenizer counts prose, code and tools (`tracer.cache.scale`)."""
 UNSCALED_ERROR_FRACTION = 0.3
+NOT_SHOWN = "messages that the log did not show"
+CARRIED_OVER = "messages that the record only carries over from earlier ones"
+"""Why the common prefix stops being proven."""
+
 _STRIPPED = {
     Kind.IMAGE: "IMAGE_STRIPPED",
     Kind.VIDEO: "IMAGE_STRIPPED",
@@ -135,7 +139,7 @@ def _common(comparison: Comparison, scale: _Scale) -> tuple[int, int | None, str
     verified = min(comparison.common.verified_blocks, proven)
     if verified >= common:
         return common, None, ""
-    note = "messages that the log did not show" if hidden else "messages carried over from earlier"
+    note = NOT_SHOWN if hidden else CARRIED_OVER
     return common, scale.starts[min(verified, len(scale.starts) - 1)], note
 
 

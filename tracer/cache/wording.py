@@ -3,7 +3,7 @@
 import re
 
 from tracer.model.prompt import Tier
-from tracer.words import plural
+from tracer.words import TIER_WORDS, plural
 
 MAX_EXCERPT = 160
 _PLAIN_VALUE = re.compile(r"[\w.+-]{1,24}")
@@ -57,10 +57,5 @@ def percent(part: float, whole: float) -> str:
 
 def tier_place(tier: Tier, index: int | None) -> str:
     """`tool 4`, `system block 0`, `message 12`."""
-    word = {Tier.TOOLS: "tool", Tier.SYSTEM: "system block", Tier.MESSAGES: "message"}[tier]
+    word = TIER_WORDS[tier]
     return word if index is None else f"{word} {index}"
-
-
-def capital(text: str) -> str:
-    """The text with a capital first letter."""
-    return text[:1].upper() + text[1:]

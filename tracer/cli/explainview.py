@@ -7,29 +7,13 @@ import click
 from tracer.cache.causes import cause_words
 from tracer.cache.checks import CHECKED
 from tracer.cache.rank import HARMLESS
-from tracer.cache.wording import capital
 from tracer.cli.diffview import marked
 from tracer.cli.output import emphasis, print_heading
 from tracer.cli.text import number, visible
-from tracer.model.verdict import (
-    CERTAINTY_WORDS,
-    FAULT_WORDS,
-    CauseFinding,
-    Certainty,
-    Result,
-    Verdict,
-)
+from tracer.model.verdict import CauseFinding, Certainty, Result, Verdict
 from tracer.model.verdict_views import FirstChange, VerdictView
+from tracer.words import CERTAINTY_WORDS, FAULT_WORDS, RESULT_WORDS, capital
 
-RESULTS = {
-    Result.FIRST: "First request: nothing was cached yet",
-    Result.HIT: "Hit",
-    Result.PARTIAL: "Partial hit",
-    Result.MISS: "Miss",
-    Result.EXPECTED_REBUILD: "Expected rebuild, not a miss",
-    Result.NO_USAGE: "No usage was reported, so there is nothing to judge",
-    Result.NOT_REPORTED: "The cache read was not reported",
-}
 _MEANING = {
     Certainty.CERTAIN: ": the log shows it",
     Certainty.ELIMINATION: ": everything else that the log can show was ruled out",
@@ -41,9 +25,10 @@ def print_verdict(view: VerdictView) -> None:
     verdict = view.verdict
     click.echo(visible(f"Request {view.seq} of {view.session_id}  {view.lane}  {view.key}"))
     click.echo()
-    click.echo(emphasis(visible(f"{RESULTS[verdict.result]}.")))
+    result = capital(RESULT_WORDS[verdict.result])
+    click.echo(emphasis(f"{result}."))
     if verdict.one_line:
-        text = verdict.one_line.removeprefix(f"{RESULTS[verdict.result]}: ")
+        text = verdict.one_line.removeprefix(f"{result}: ")
         click.echo(visible(capital(text)))
     _print_numbers(view)
     _print_where(verdict, view.change)
@@ -108,13 +93,12 @@ def _print_where(verdict: Verdict, change: FirstChange | None) -> None:
 
 
 def _print_cause(cause: CauseFinding, heading: str) -> None:
-    side = FAULT_WORDS[cause.fault]
     sure = CERTAINTY_WORDS[cause.certainty] + _MEANING.get(cause.certainty, "")
     name = cause_name(cause.code, cause.subtype)
     tokens = f"{cause.tokens:,} tokens, " if cause.tokens else ""
     print_heading(visible(f"{heading}: {name}"))
     click.echo(visible(f"  {cause.summary}"))
-    click.echo(f"  {tokens}{sure}{f', {side}' if side else ''}")
+    click.echo(f"  {tokens}{sure}; {FAULT_WORDS[cause.fault]}")
     for item in cause.evidence:
         if not item.startswith(CHECKED):  # listed below, once
             click.echo(visible(f"  - {item}"))
@@ -129,7 +113,7 @@ def cause_name(code: str, subtype: str) -> str:
 def _also_words(cause: CauseFinding) -> str:
     """What else is true, and why it is not the cause where that is known."""
     why = [item for item in cause.evidence if item.startswith(HARMLESS)]
-    return " ".join((cause.summary, *(f"{item[:1].upper()}{item[1:]}." for item in why)))
+    return " ".join((cause.summary, *(f"{capital(item)}." for item in why)))
 
 
 def _list(heading: str, items: Iterable[str]) -> None:

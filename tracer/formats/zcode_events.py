@@ -26,6 +26,7 @@ from tracer.formats._zcode_usage import reported_usage
 from tracer.model.events import Event, LogEvent
 from tracer.model.source import SkipKind, Skipped
 from tracer.model.usage_rows import UsageRow
+from tracer.words import capital
 
 _OPENING = re.compile(rb'\{\s*"(?:id|eventId|sessionId|type|timestamp|traceId)"\s*:')
 _TYPE = re.compile(rb'"type"\s*:\s*"([a-z_]+)"')
@@ -154,7 +155,7 @@ def _level(kind: str, inner: str) -> str:
 def _message(kind: str, inner: str, payload: dict[str, Any]) -> str:
     words = (inner or kind).replace("_", " ")
     detail = text_of(payload.get("toolName")) or text_of(payload.get("agentType"))
-    return f"{words[:1].upper()}{words[1:]}{f': {detail}' if detail else ''}"
+    return f"{capital(words)}{f': {detail}' if detail else ''}"
 
 
 def _duration(kind: str, payload: dict[str, Any]) -> int | None:

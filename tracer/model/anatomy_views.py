@@ -264,6 +264,10 @@ class PresenceRun:
     baseline_seq: int | None = None
 
 
+PRESENCE_GROUPS = {"sections": "section", "reminders": "reminder", "mcs": "mcs", "tools": "tool"}
+"""What the rows of a group are called (`PresenceRowView.group`), by the name of the group."""
+
+
 @dataclass(frozen=True, slots=True)
 class PresenceRowView:
     """One section, reminder source, MCS message or tool over a session. `group` is `section`,

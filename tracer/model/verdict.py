@@ -38,16 +38,6 @@ class Certainty(StrEnum):
     UNKNOWN = "unknown"
 
 
-CERTAINTY_WORDS = {
-    Certainty.CERTAIN: "certain",
-    Certainty.HIGH: "very likely",
-    Certainty.MEDIUM: "likely",
-    Certainty.ELIMINATION: "by elimination",
-    Certainty.UNKNOWN: "not established",
-}
-"""How sure a cause is, in words."""
-
-
 class Share(StrEnum):
     """Which tokens a cause can explain: those BEFORE the first difference (identical, yet not
     read), those AFTER it (thrown away by the client), ALL of them, or none (NOTE)."""
@@ -65,15 +55,6 @@ class Fault(StrEnum):
     PROVIDER = "provider"
     USER = "user"
     NOBODY = "nobody"
-
-
-FAULT_WORDS = {
-    Fault.CLIENT: "on the client's side",
-    Fault.PROVIDER: "on the provider's side",
-    Fault.USER: "the user's doing",
-    Fault.NOBODY: "",
-}
-"""On whose side a cause lies, in words."""
 
 
 @dataclass(frozen=True, slots=True)

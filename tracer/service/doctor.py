@@ -9,7 +9,7 @@ from tracer.formats import detect
 from tracer.ingest.files import open_regular
 from tracer.model.doctor_views import DoctorFinding, DoctorReport, SessionEvidence
 from tracer.service.doctor_sessions import examine_sessions
-from tracer.service.session_evidence import WATCH
+from tracer.service.session_evidence import DEVELOPMENT, WATCH
 from tracer.store.connect import open_reader
 from tracer.store.sources import list_sources
 from tracer.store.tokens import uncounted_total
@@ -20,11 +20,6 @@ HEAD_BYTES = 256 << 10
 TAIL_BYTES = 4 << 20
 KEPT_PRODUCTION_FILES = 3
 LOG_DAYS = 7
-
-_DEVELOPMENT = (
-    "Start the agent with ZCODE_RUNTIME_ENV=development: the log then goes to debug level and "
-    "model I/O to the debug folder, without rotation."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +129,7 @@ def _level_finding(files: Sequence[_File]) -> DoctorFinding:
         "missing",
         "The log is at info level",
         "Neither sections nor context usage are in it; prompts still come from model I/O.",
-        _DEVELOPMENT,
+        DEVELOPMENT,
     )
 
 
@@ -175,7 +170,7 @@ def _debug_finding(files: Sequence[_File]) -> DoctorFinding:
         "No model I/O in debug",
         "It exists only for development runs: 256 messages a line, no rotation. Whole prompts on "
         "every line need the setting modelIoFullRetentionEnabled.",
-        _DEVELOPMENT,
+        DEVELOPMENT,
     )
 
 

@@ -16,13 +16,18 @@ from tracer.anatomy.presence import (
 )
 from tracer.anatomy.reminder_sources import REMINDER_SOURCES
 from tracer.anatomy.sections import section_rule
-from tracer.model.anatomy_views import Presence, PresenceLane, PresenceRowView, PresenceRun
+from tracer.model.anatomy_views import (
+    PRESENCE_GROUPS,
+    Presence,
+    PresenceLane,
+    PresenceRowView,
+    PresenceRun,
+)
 from tracer.service.anatomy import RequestAnatomy
 from tracer.service.placing import EVERYTHING, Shown, shown_by
 from tracer.service.requests import SessionData, is_side_call, logged_before
 
 _UNSEEN = Groups(*[Request((), False, system_shown=False)] * 4)
-_WORDS = {"sections": "section", "reminders": "reminder", "mcs": "mcs", "tools": "tool"}
 _CHANGES = frozenset({Cell.CHANGED.value, Cell.MOVED.value, Cell.GONE.value})
 _SHOWN = frozenset({Cell.APPEARED, Cell.SAME, Cell.CHANGED, Cell.MOVED})
 
@@ -75,7 +80,7 @@ class _Sequence:
         else:
             groups = [_logged(data, seq) for seq in seqs]
         self._rows = []
-        for name, kind in _WORDS.items():
+        for name, kind in PRESENCE_GROUPS.items():
             own = (getattr(group, name) for group in groups)
             told = own if kind == "tool" else _proven(own, shown)
             self._rows += [(kind, row) for row in presence_rows(told)]

@@ -14,9 +14,12 @@ _WHOLE = (
     "A development run (ZCODE_RUNTIME_ENV=development) logs 256 messages of a prompt instead of "
     "64; with modelIoFullRetentionEnabled it logs whole prompts."
 )
-_DEVELOPMENT = (
-    "Start the agent with ZCODE_RUNTIME_ENV=development: the log then goes to debug level."
+DEVELOPMENT = (
+    "Start the agent with ZCODE_RUNTIME_ENV=development: the log then goes to debug level and "
+    "model I/O to the debug folder, without rotation."
 )
+"""What to do so that sections and context usage are logged."""
+
 _DATABASE = "Ingest the agent's db/db.sqlite as well: `tracer ingest` without a path reads it."
 
 
@@ -85,7 +88,7 @@ def _levels(kinds: SourceKinds) -> DoctorFinding:
             "missing",
             "The log is at info level" if not kinds.debug_lines else "No context lines",
             f"{kinds.log_lines:,} lines tell of turns, retries and failures, not of sections.",
-            _DEVELOPMENT,
+            DEVELOPMENT,
         )
     return DoctorFinding(
         "missing",

@@ -8,18 +8,10 @@ import re
 from collections.abc import Iterable, Iterator
 
 from tracer.model.comparison import Line
-from tracer.model.verdict import CERTAINTY_WORDS, FAULT_WORDS, CauseFinding, Result, Verdict
+from tracer.model.verdict import CauseFinding, Verdict
 from tracer.model.verdict_views import FirstChange, VerdictView
+from tracer.words import CERTAINTY_WORDS, FAULT_WORDS, RESULT_WORDS
 
-_RESULTS = {
-    Result.FIRST: "First request",
-    Result.HIT: "Cache hit",
-    Result.PARTIAL: "Partial cache hit",
-    Result.MISS: "Cache miss",
-    Result.EXPECTED_REBUILD: "Expected rebuild, not a miss",
-    Result.NO_USAGE: "No usage reported",
-    Result.NOT_REPORTED: "Cache read not reported",
-}
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&!])")
 _TICKS = re.compile(r"`+")
 
@@ -31,7 +23,8 @@ def verdict_markdown(view: VerdictView) -> str:
 
 def _lines(view: VerdictView) -> Iterator[str]:
     verdict = view.verdict
-    yield f"### {_RESULTS[verdict.result]}: request {view.seq} of {code(view.session_id)}"
+    result = RESULT_WORDS[verdict.result]
+    yield f"### Prompt cache: {result}, request {view.seq} of {code(view.session_id)}"
     yield ""
     if verdict.one_line:
         yield f"**{plain(verdict.one_line)}**"
@@ -101,7 +94,7 @@ def _diff_line(line: Line) -> str:
 def _cause(cause: CauseFinding) -> Iterator[str]:
     name = " ".join(part for part in (cause.code, cause.subtype) if part)
     sure, side = CERTAINTY_WORDS[cause.certainty], FAULT_WORDS[cause.fault]
-    yield f"**Why: {code(name)}** ({sure}{f', {side}' if side else ''})"
+    yield f"**Why: {code(name)}** ({sure}; {side})"
     yield ""
     yield plain(cause.summary)
     yield from (f"- {plain(item)}" for item in cause.evidence)

@@ -2,10 +2,10 @@
 
 from tracer.model.anatomy_views import SectionView
 from tracer.model.events import Status
-from tracer.model.prompt import Marker, Tier
+from tracer.model.prompt import Marker
 from tracer.model.usage import Convention, Usage
 from tracer.model.views import RequestSummary, TimelineColumn
-from tracer.words import plural
+from tracer.words import TIER_WORDS, plural
 from web.filters import duration, num, one_line
 from web.verdict_words import brief_words
 
@@ -90,15 +90,12 @@ def marker_words(marker: Marker) -> str:
     if marker.message_index is not None:
         place = f"message {num(marker.message_index)}"
     else:
-        place = f"{_TIERS[marker.tier]} {num(marker.index)}"
+        place = f"{TIER_WORDS[marker.tier]} {num(marker.index)}"
     if marker.block_index:
         place += f", block {num(marker.block_index)}"
     notes = [f"to live {one_line(marker.ttl)}"] if marker.ttl else []
     notes += [f"scope {one_line(marker.scope)}"] if marker.scope else []
     return ", ".join([place, *notes])
-
-
-_TIERS = {Tier.TOOLS: "tool", Tier.SYSTEM: "system block", Tier.MESSAGES: "message"}
 
 
 def place_words(request: RequestSummary) -> str:

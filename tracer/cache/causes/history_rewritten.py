@@ -16,6 +16,7 @@ from tracer.cache.wording import excerpt, tier_place, tokens
 from tracer.model.comparison import Op
 from tracer.model.prompt import Tier
 from tracer.model.verdict import CauseFinding, Certainty, Change, Fault, Purpose, Share
+from tracer.words import capital
 
 CODE = "HISTORY_REWRITTEN"
 TITLE = "history rewritten"
@@ -139,7 +140,7 @@ def _summary(change: Change | None, subtype: str, side_call: bool) -> str:
         return "This is the compaction call itself: its prompt differs from the conversation's."
     what = SUBTYPES[subtype]
     if change is None or subtype in ("COMPACTION", "CACHE_EDITS"):
-        return f"{what[:1].upper()}{what[1:]}."
+        return f"{capital(what)}."
     place = tier_place(change.tier, _index(change))
     called = change.note or change.role
     role = f" ({called})" if called else ""

@@ -9,10 +9,11 @@ from tracer.cache.causes._capability import SWITCHED_FIX, switches_of, told
 from tracer.cache.causes._system_text import SUBTYPES, subtype_of
 from tracer.cache.changes import HOISTED, SUMMARY_KIND
 from tracer.cache.ordering import place_of
-from tracer.cache.wording import capital, duration, excerpt, tier_place
+from tracer.cache.wording import duration, excerpt, tier_place
 from tracer.model.comparison import Op
 from tracer.model.prompt import Tier
 from tracer.model.verdict import CauseFinding, Certainty, Change, Fault
+from tracer.words import capital
 
 CODE = "SYSTEM_CHANGED"
 TITLE = "system or context changed"

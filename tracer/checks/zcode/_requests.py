@@ -19,6 +19,7 @@ WHOLE_LIST = "the whole message list: the log holds a window of it"
 HEAD = "the head of the message list: the log does not show it"
 LOG = "the structured log of the session: the files that were read hold none"
 ORIGIN = "the origin of user messages: a coordinator's input looks like a person's"
+SNAPSHOT = "a context usage snapshot: the log holds none, which is written at debug level only"
 MCS_STATE = "a note that tells whether mid-conversation system text is on"
 _PREFIX_NOTES = frozenset({"context_prefix", "skills_listing"})
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from tracer.anatomy.prompt import PlacedReminder
 from tracer.checks.base import Found, Reporter
 from tracer.checks.case import CheckedSession
-from tracer.checks.zcode._requests import conversation, runtime_notes
+from tracer.checks.zcode._requests import SNAPSHOT, conversation, runtime_notes
 from tracer.model.findings import Level
 
 LEVEL = Level.INFO
@@ -17,7 +17,6 @@ TITLE = "Notes that no category of the context usage counts"
 SOURCE = "formats/zcode.md 2.7"
 
 REPORT = Reporter(__name__, LEVEL)
-_NEEDS = "a context usage snapshot: the log holds none, which is written at debug level only"
 
 
 def check(session: CheckedSession) -> Iterator[Found]:
@@ -25,7 +24,7 @@ def check(session: CheckedSession) -> Iterator[Found]:
     first = last = None
     for request in conversation(session):
         if request.usage is None:
-            yield REPORT.needs(_NEEDS, request)
+            yield REPORT.needs(SNAPSHOT, request)
         elif request.reminders:
             found = [r for r in runtime_notes(request) if not _is_counted(r)]
             if found:

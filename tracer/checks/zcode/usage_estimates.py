@@ -20,7 +20,7 @@ from tracer.anatomy.usage_categories import (
 )
 from tracer.checks.base import Found, Reporter
 from tracer.checks.case import CheckedMessage, CheckedRequest, CheckedSession
-from tracer.checks.zcode._requests import conversation, undecided
+from tracer.checks.zcode._requests import SNAPSHOT, conversation, undecided
 from tracer.model.events import UsageCategory
 from tracer.model.findings import Level
 
@@ -29,7 +29,6 @@ TITLE = "Logged context usage equals a recount"
 SOURCE = "formats/zcode.md 2.7"
 
 REPORT = Reporter(__name__, LEVEL)
-_SNAPSHOT = "a context usage snapshot: the log holds none, which is written at debug level only"
 _TOKENS = "token numbers: the logger redacted them, so that only characters were compared"
 _SECTIONS = "the sections of the prefix: a part of it is none that is known"
 _RENDERED = frozenset({"messages", "system_tool_schemas", "mcp_tool_schemas"})
@@ -43,7 +42,7 @@ def check(session: CheckedSession) -> Iterator[Found]:
     wrong: dict[str, frozenset[str]] = {}
     for request in conversation(session):
         if request.usage is None:
-            yield REPORT.needs(_SNAPSHOT, request)
+            yield REPORT.needs(SNAPSHOT, request)
         elif not request.whole:
             yield from undecided(REPORT, request)
         else:

@@ -7,7 +7,12 @@ that of a long prompt only those ends of blocks are listed that a verdict looks 
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from tracer.cache.difference import ERROR_FRACTION, UNSCALED_ERROR_FRACTION
+from tracer.cache.difference import (
+    CARRIED_OVER,
+    ERROR_FRACTION,
+    NOT_SHOWN,
+    UNSCALED_ERROR_FRACTION,
+)
 from tracer.model.prompt import Tier
 from tracer.model.verdict import Boundary, Difference
 from tracer.service.judging.paths import Paths, PathSums
@@ -67,11 +72,7 @@ def appended(
     tip = now.tip
     verified = min(proven, common)
     hidden = tip.first_gap is not None and tip.first_gap < common
-    note = (
-        "messages that the log did not show"
-        if hidden
-        else "messages that the record only carries over from earlier ones"
-    )
+    note = NOT_SHOWN if hidden else CARRIED_OVER
     unproven = verified < common
     kept = range(tip.blocks) if read is None else _kept(now, common, read, kept_blocks)
     return Difference(
