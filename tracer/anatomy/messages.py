@@ -87,6 +87,8 @@ class BlockCache:
 
 
 _NOTHING = BlockReading()
+_SILENT = {sort: MessageReading(sort) for sort in Sort}
+"""The readings of messages that say nothing, which are most."""
 _BESIDE = "Other content stands beside it in the message: a reminder is a message's whole text."
 _WHY = {
     Via.MCS: "Quoted inside a note of the runtime; system text carries no tags.",
@@ -142,6 +144,8 @@ def read_message(blocks: Sequence[PlacedBlock], cache: BlockCache) -> MessageRea
 
 def message_of(sort: Sort, readings: Sequence[BlockReading]) -> MessageReading:
     """The reading of a message of this sort, from those of its blocks in order."""
+    if all(reading is _NOTHING for reading in readings):
+        return _SILENT[sort]
     looks = [PlacedLook(i, look) for i, r in enumerate(readings) for look in r.unverified]
     spans = [PlacedSpan(i, span) for i, r in enumerate(readings) for span in r.spans]
     if sort is Sort.TOOL:

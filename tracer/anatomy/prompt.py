@@ -158,7 +158,7 @@ def anatomy_of(prompt: Prompt, context: AnatomyContext | None = None) -> PromptA
     settled = [(m, settle(m.reading, m.before, state.state)) for m in messages]
     settled = with_plugins(settled)
     layout = layout_of_messages(messages)
-    reminders = tuple(r for m, spans in settled for r in placed_reminders(m, spans))
+    reminders = tuple(r for m, spans in settled if spans for r in placed_reminders(m, spans))
     sections = (
         *system_sections(messages, layout, context.known),
         *attachment_sections(settled, context.known),

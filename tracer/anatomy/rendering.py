@@ -23,9 +23,12 @@ _ABSENT = "absent"
 def render_message(blocks: Sequence[Block]) -> str:
     """The JSON text of one message, from its blocks in order."""
     first = blocks[0]
-    calls = [b for b in blocks if b.kind is Kind.TOOL_CALL]
-    parts = [b for b in blocks if b.kind is not Kind.TOOL_CALL]
-    fields = [("role", _text(first.role))] if first.role != "unknown" else []
+    if len(blocks) == 1 and first.kind is not Kind.TOOL_CALL:
+        calls, parts = [], list(blocks)
+    else:
+        calls = [b for b in blocks if b.kind is Kind.TOOL_CALL]
+        parts = [b for b in blocks if b.kind is not Kind.TOOL_CALL]
+    fields = [("role", _word(first.role))] if first.role != "unknown" else []
     content = _content(parts) if parts else _no_content(first.shape.partition(" ")[2])
     if content is not None:
         fields.append(("content", content))
@@ -57,7 +60,7 @@ def _content(parts: Sequence[Block]) -> str | None:
 def _element(block: Block) -> str:
     if block.kind in (Kind.TEXT, Kind.TOOL_RESULT, Kind.REASONING):
         kind = "reasoning" if block.kind is Kind.REASONING else "text"
-        fields = [("type", _text(kind)), ("text", _text(block.text))]
+        fields = [("type", _word(kind)), ("text", _text(block.text))]
         return _object([*fields, *_notes(block)[0]])
     return block.text
 
@@ -93,8 +96,9 @@ def _text(value: str) -> str:
 
 
 @lru_cache(maxsize=256)
-def _key(name: str) -> str:
-    return _text(name)
+def _word(value: str) -> str:
+    """The same of a key, a role or a kind: there are few of them."""
+    return _text(value)
 
 
 def _json(value: object) -> str:
@@ -106,4 +110,4 @@ def _array(items: Sequence[str]) -> str:
 
 
 def _object(fields: Sequence[tuple[str, str]]) -> str:
-    return "{" + ",".join([f"{_key(key)}:{value}" for key, value in fields]) + "}"
+    return "{" + ",".join([f"{_word(key)}:{value}" for key, value in fields]) + "}"

@@ -17,6 +17,8 @@ def settle(reading: MessageReading, before: Stand, state: McsState) -> Spans:
     `before` is the fold's stand before the message (`tracer.anatomy.mcs.step`). The same message
     can be read in two ways by two requests, if only the later one shows that MCS is on.
     """
+    if not reading.spans:
+        return ()
     spans = list(reading.spans)
     if reading.sort is Sort.WRAPPED and state is McsState.OFF:
         spans = _collapsed(spans)

@@ -323,6 +323,8 @@ def _frame(
     """What stands around the sections in the context prefix."""
     size = Size()
     for blocks in messages:
+        if blocks[0].block.role != "user":  # no other message is a note as a whole
+            continue
         reading = read_message(blocks, context.cache)
         if reading.sort is not Sort.WRAPPED:
             continue

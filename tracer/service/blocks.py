@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from tracer.anatomy.calibration import CalibratedParts
 from tracer.model.anatomy_views import ReminderView, SectionView
 from tracer.model.prompt import Kind, Marker, Part, Tier
 from tracer.model.views import BlockView, MapRun, PartSize, RequestSummary
-from tracer.service.placing import tier_index, verified_in
+from tracer.service.placing import KINDS, TIERS, tier_index, verified_in
 from tracer.store.prompts import BlockRow
 from tracer.store.reading import RequestRow
 from tracer.store.sources import source_ref
@@ -42,7 +43,7 @@ def block_views(
     sections, reminders = _by_place(request.sections), _by_place(request.reminders)
     views = []
     for block in blocks:
-        tier = Tier(block.tier)
+        tier = TIERS[block.tier]
         if tier is Tier.SYSTEM and block.message_index is not None:
             system_messages = max(system_messages, block.message_index + 1)
         at = block.message_index if block.message_index is not None else block.block_index
@@ -72,7 +73,7 @@ def _view(
     reminders: tuple[str, ...],
     text: str | None,
 ) -> BlockView:
-    tier, scaled = Tier(block.tier), around.scaled
+    tier, scaled = TIERS[block.tier], around.scaled
     calibrated = block.bpe_tokens is not None and scaled is not None and scaled.factor is not None
     return BlockView(
         index=block.depth,
@@ -81,7 +82,7 @@ def _view(
         message_index=block.message_index,
         block_index=block.block_index if block.message_index is not None else 0,
         role=block.role,
-        kind=Kind(block.kind),
+        kind=KINDS[block.kind],
         part=Part(block.part),
         name=block.name,
         call_id=block.call_id,
@@ -134,15 +135,13 @@ def prompt_parts(blocks: Sequence[BlockRow], common: int) -> tuple[PartSize, ...
 
 def map_runs(blocks: Sequence[BlockRow], row: RequestRow, common: int) -> tuple[MapRun, ...]:
     """The whole prompt in order, neighbours that look alike taken together."""
-    runs: list[MapRun] = []
-    for block in blocks:
-        part = Part(block.part)
-        new, verified = block.depth >= common, verified_in(block, Tier(block.tier), row)
-        tokens = block.bpe_tokens if block.bpe_tokens is not None else block.estimate_tokens
-        last = runs[-1] if runs else None
-        if last and (last.part, last.new, last.verified) == (part, new, verified):
-            tokens += last.tokens
-            runs[-1] = MapRun(part, last.first_index, last.blocks + 1, tokens, new, verified)
-        else:
-            runs.append(MapRun(part, block.depth, 1, tokens, new, verified))
+    runs = []
+    looks = groupby(
+        blocks,
+        key=lambda b: (b.part, b.depth >= common, verified_in(b, TIERS[b.tier], row)),
+    )
+    for (part, new, verified), alike in looks:
+        own = list(alike)
+        tokens = sum(b.estimate_tokens if b.bpe_tokens is None else b.bpe_tokens for b in own)
+        runs.append(MapRun(Part(part), own[0].depth, len(own), tokens, new, verified))
     return tuple(runs)

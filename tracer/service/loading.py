@@ -4,13 +4,11 @@ import sqlite3
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tracer.model.prompt import Block, Kind, Marker, PlacedBlock, Prompt, Tier
-from tracer.service.placing import tier_index, verified_in
+from tracer.model.prompt import Block, Marker, PlacedBlock, Prompt, Tier
+from tracer.service.placing import KINDS, TIERS, tier_index, verified_in
 from tracer.store.prompts import BlockRow, block_texts, prompt_blocks
 from tracer.store.reading import AnyRequest
 from tracer.store.tokens import block_text
-
-_TIERS, _KINDS = {tier.value: tier for tier in Tier}, {kind.value: kind for kind in Kind}
 
 
 class LoadedPrompt(NamedTuple):
@@ -44,7 +42,7 @@ def place_blocks(
     system_messages = 0
     placed = []
     for block in rows:
-        tier = _TIERS[block.tier]
+        tier = TIERS[block.tier]
         if tier is Tier.SYSTEM and block.message_index is not None:
             system_messages = block.message_index + 1
         at = tier_index(block, tier, system_messages)
@@ -58,7 +56,7 @@ def place_blocks(
                 block=Block(
                     tier,
                     block.role,
-                    _KINDS[block.kind],
+                    KINDS[block.kind],
                     texts.get(block.block_id, ""),
                     block.shape,
                     block.name,
