@@ -146,7 +146,7 @@ def test_a_session_read_at_once_is_its_prompts_read_one_by_one(name: str, databa
         ids = connection.execute("SELECT id, session_id FROM sessions").fetchall()
         for row_id, session_id in ids:
             data = load_session(connection, row_id)
-            anatomies = Contents(connection, row_id, data).anatomies
+            anatomies = Contents(connection, row_id, data.rows, data.sections).anatomies
             alone = {}
             for seq, prompt, found in prompts(connection, data):
                 whole = anatomies[seq - 1]
@@ -155,7 +155,7 @@ def test_a_session_read_at_once_is_its_prompts_read_one_by_one(name: str, databa
                 assert whole.reminders == found.reminders
                 assert whole.mcs == found.mcs_messages
                 assert whole.verdict == found.mcs
-                assert (whole.layout.variant, whole.layout.evidence) == (
+                assert (whole.variant, whole.variant_evidence) == (
                     found.variant,
                     found.variant_evidence,
                 )

@@ -9,10 +9,9 @@ import pytest
 from tests.checks.breakers import BREAKERS
 from tests.checks.stories import plain
 from tracer import service
-from tracer.checks import CheckedSession
 from tracer.service import Service
 from tracer.service.checking import keeping
-from tracer.service.checking.cases import checked_session
+from tracer.service.checking.cases import SessionCase, session_case
 from tracer.service.checking.keeping import FollowedChecks
 from tracer.store.connect import open_writer
 
@@ -61,7 +60,7 @@ def test_reading_the_same_again_checks_nothing(
     database = tmp_path / "tracer.db"
     service.ingest(database, [str(path)], count_tokens=False)
     asked: list[int] = []
-    monkeypatch.setattr(keeping, "checked_session", lambda connection, row: asked.append(row))
+    monkeypatch.setattr(keeping, "session_case", lambda connection, row: asked.append(row))
     service.ingest(database, [str(path)], count_tokens=False)
     assert asked == []
 
@@ -91,13 +90,13 @@ def test_a_fault_in_a_rule_is_told_and_keeps_nobody_waiting(
     paths = [*first.write(tmp_path / "one"), *second.write(tmp_path / "two")]
     bad = first.records[0]["sessionId"]
 
-    def fails(connection: sqlite3.Connection, row_id: int) -> CheckedSession:
-        made = checked_session(connection, row_id)
-        if made.session_id == bad:
+    def fails(connection: sqlite3.Connection, row_id: int) -> SessionCase:
+        made = session_case(connection, row_id)
+        if made.checked.session_id == bad:
             raise RuntimeError("a rule has a fault")
         return made
 
-    monkeypatch.setattr(keeping, "checked_session", fails)
+    monkeypatch.setattr(keeping, "session_case", fails)
     database = tmp_path / "tracer.db"
     result = service.ingest(database, paths, count_tokens=False)
     assert [p for p in result.verdict_errors if bad in p and "a rule has a fault" in p]
@@ -111,12 +110,12 @@ def test_whoever_stores_while_a_session_is_checked_has_it_checked_again(
     path, _ = a_file(tmp_path)
     database = tmp_path / "tracer.db"
 
-    def disturbed(connection: sqlite3.Connection, row_id: int) -> CheckedSession:
+    def disturbed(connection: sqlite3.Connection, row_id: int) -> SessionCase:
         with closing(sqlite3.connect(database)) as other, other:
             other.execute("UPDATE sessions SET checked = ''")
-        return checked_session(connection, row_id)
+        return session_case(connection, row_id)
 
-    monkeypatch.setattr(keeping, "checked_session", disturbed)
+    monkeypatch.setattr(keeping, "session_case", disturbed)
     service.ingest(database, [str(path)], count_tokens=False)
     assert rows(database, "SELECT * FROM findings") == []
     monkeypatch.undo()

@@ -23,7 +23,7 @@ from tests.traces import built, completed, laid_out, line, ref, said, write
 from tracer.model.events import Status
 from tracer.model.segments import MessageNote, PromptLayout, Segment, ToolNote
 from tracer.service import Service
-from tracer.service.checking.cases import checked_session
+from tracer.service.checking.cases import session_case
 from tracer.store.layout_reading import SessionLayouts, session_layouts
 
 
@@ -302,7 +302,7 @@ def test_rules_see_layout_notes_and_budget(tmp_path: Path) -> None:
     ingest(db, path)
     with reader(db) as connection:
         (row,) = connection.execute("SELECT id FROM sessions").fetchone()
-        first, second = checked_session(connection, row).requests
+        first, second = session_case(connection, row).checked.requests
     assert first.layout.segments == (Segment(8, 0, 1),)
     assert [m.note.id for m in second.messages] == ["m1", "m2"]
     assert first.messages[0] is second.messages[0] is not second.messages[1]

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from tracer.anatomy.layout import Layout
+from tracer.anatomy.layout import Layout, Variant
 from tracer.anatomy.mcs import START, McsState, McsVerdict, Stand, verdict
 from tracer.anatomy.messages import MessageReading, Sort, Spans
 from tracer.anatomy.presence import (
@@ -50,12 +50,13 @@ _SILENT = Block(Tier.MESSAGES, "", Kind.UNKNOWN, "")
 
 
 @dataclass(frozen=True, slots=True)
-class RequestAnatomy:
+class PromptContent:
     """What was found in one prompt. `first_index` gives the place in the prompt of the first block
-    of a message, `system_messages` counts the leading ones of the system tier, `traced` tells that
-    a trace names the parts; requests with the same content share the object."""
+    of a message, `system_messages` counts the leading ones of the system tier, `whole` is false
+    where a message is unknown."""
 
-    layout: Layout
+    variant: Variant
+    variant_evidence: str
     sections: tuple[PlacedSection, ...]
     reminders: tuple[PlacedReminder, ...]
     mcs: tuple[McsMessage, ...]
@@ -63,8 +64,15 @@ class RequestAnatomy:
     tools: tuple[str, ...]
     whole: bool
     first_index: dict[int, int]
-    groups: Groups
     system_messages: int
+
+
+@dataclass(frozen=True, slots=True)
+class RequestAnatomy(PromptContent):
+    """The same of a prompt that is read with its session, and what presence is told by. `traced`
+    tells that a trace names the parts; requests with the same content share the object."""
+
+    groups: Groups
     traced: bool = False
 
 
@@ -176,7 +184,8 @@ class SessionAnatomy:
             self._sections[both] = own, section_items(own, places)
         sections, items = self._sections[both]
         return RequestAnatomy(
-            layout=head.layout,
+            variant=head.layout.variant,
+            variant_evidence=head.layout.evidence,
             sections=sections,
             reminders=talk.reminders,
             mcs=talk.mcs,

@@ -43,10 +43,13 @@ _NO_STATE = McsStateView(McsState.UNDECIDABLE.value, "The log shows no message o
 
 
 class Sizes(NamedTuple):
-    """The tokens of one prompt: counted, and scaled; `lane` is the scale of its lane."""
+    """The tokens of one prompt: counted, and scaled; `own` is its own scale, `lane` that of its
+    lane."""
 
     bpe_tokens: int | None
+    uncounted_blocks: int
     calibrated: CalibratedParts
+    own: float | None
     lane: Calibration | None
 
 

@@ -3,20 +3,21 @@
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache, partial
 
 from tracer.anatomy.calibration import Calibration, calibrated_parts
 from tracer.model.anatomy_views import AnatomyView
 from tracer.model.events import Status
 from tracer.model.prompt import Kind
 from tracer.model.source import SourceRef
-from tracer.model.views import RequestDetail, RequestSummary, SessionSummary
-from tracer.service.anatomy_detail import PromptReader, Sizes, build_anatomy
+from tracer.model.views import BlockView, RequestDetail, RequestSummary, SessionSummary
+from tracer.service.anatomy_detail import PromptReader, ReadPrompt, Sizes, build_anatomy
 from tracer.service.baselines import baseline_for
 from tracer.service.blocks import Around, block_views, map_runs, prompt_parts
 from tracer.service.evidence import evidence_of
 from tracer.service.joined import ContextReport, context_report, log_lines
 from tracer.service.loaded import LoadedSession
-from tracer.service.requests import SessionData
+from tracer.service.requests import SessionData, WholeRequest
 from tracer.store.prompts import BlockRow, block_texts, chain_ids, prompt_blocks, response_blocks
 from tracer.store.reading import RequestRow, request_places, request_texts
 
@@ -39,21 +40,22 @@ def build_detail(
     the texts of the whole prompt."""
     data = loaded.data
     seq = data.seqs[key]
-    row, summary = loaded.request(connection, seq)
+    whole = loaded.request(connection, seq)
+    row = whole.row
     blocks = prompt_blocks(connection, row.node_id) if row.node_id is not None else []
+    read = cache(partial(_read_prompt, connection, loaded, prompts, whole, blocks))
+    summary = loaded.summary(connection, seq, whole, blocks, lambda: read().found)
     baseline, common = _baseline(connection, data, seq, blocks)
-    uncounted = sum(b.bpe_tokens is None and b.kind != Kind.GAP for b in blocks)
-    calibration = _calibration(summary, blocks)
-    lane = loaded.contents(connection).calibration(row.lane)
-    sizes = _sizes(summary, blocks, uncounted, calibration, lane)
+    sizes = _sizes(summary, blocks, loaded.calibration(connection, row.lane))
     around = Around(summary, row, data.paths, sizes.calibrated, common or 0)
     page = blocks[block_from : None if block_limit is None else block_from + block_limit]
     texts = block_texts(connection, [b.block_id for b in page]) if text else {}
-    response = response_blocks(connection, row.id)
-    response_texts = block_texts(connection, [b.block_id for b in response])
+    response = _response(connection, row, around)
     params_json, headers_json = request_texts(connection, row.id)
     report = context_report(connection, data, loaded.row_id, row)
     view = report.view if report else None
+    prompt = read() if anatomy and blocks else None
+    found = _anatomy(connection, row, summary, blocks, prompt, report, sizes) if anatomy else None
     return RequestDetail(
         request=summary,
         session=session,
@@ -63,13 +65,13 @@ def build_detail(
         part_sizes=prompt_parts(blocks, common or 0),
         tokens_bpe=sizes.bpe_tokens,
         tokens_estimate=sum(b.estimate_tokens for b in blocks),
-        uncounted_blocks=uncounted,
-        calibration=calibration,
-        response=block_views(response, replace(around, scaled=None, common=0), response_texts),
+        uncounted_blocks=sizes.uncounted_blocks,
+        calibration=sizes.own,
+        response=response,
         response_provisional=_is_last_word(data, seq, response),
         log=log_lines(connection, data, loaded.row_id, row),
         context_usage=view,
-        evidence=evidence_of(summary, row, blocks, uncounted, view),
+        evidence=evidence_of(summary, row, blocks, sizes.uncounted_blocks, view),
         params_json=params_json,
         headers_json=headers_json,
         sources=_sources(connection, data, row),
@@ -79,25 +81,39 @@ def build_detail(
         baseline_key=baseline,
         common_blocks=common,
         map_runs=map_runs(blocks, row, common or 0),
-        anatomy=_anatomy(connection, loaded, prompts, row, summary, blocks, report, sizes)
-        if anatomy
-        else None,
+        anatomy=found,
     )
+
+
+def _response(
+    connection: sqlite3.Connection, row: RequestRow, around: Around
+) -> tuple[BlockView, ...]:
+    """What the model answered, with its texts."""
+    blocks = response_blocks(connection, row.id)
+    texts = block_texts(connection, [b.block_id for b in blocks])
+    return block_views(blocks, replace(around, scaled=None, common=0), texts)
+
+
+def _read_prompt(
+    connection: sqlite3.Connection,
+    loaded: LoadedSession,
+    prompts: PromptReader,
+    request: WholeRequest,
+    blocks: list[BlockRow],
+) -> ReadPrompt:
+    known = loaded.known_texts(connection, request.row.started_at_ms)
+    return prompts.read(connection, request.row, request.markers, blocks, known)
 
 
 def _anatomy(
     connection: sqlite3.Connection,
-    loaded: LoadedSession,
-    prompts: PromptReader,
     row: RequestRow,
     request: RequestSummary,
     blocks: list[BlockRow],
+    prompt: ReadPrompt | None,
     report: ContextReport | None,
     sizes: Sizes,
 ) -> AnatomyView | None:
-    logged = loaded.contents(connection).logged
-    known = logged.texts(logged.version(row.started_at_ms))
-    prompt = prompts.read(connection, row, request.markers, blocks, known) if blocks else None
     found = build_anatomy(connection, request, row, blocks, prompt, report, sizes)
     # The categories that are counted again are those of one agent: a trace has its own.
     traced = request.segments is not None
@@ -154,24 +170,24 @@ def _calibration(summary: RequestSummary, blocks: Sequence[BlockRow]) -> float |
 def _sizes(
     summary: RequestSummary,
     blocks: Sequence[BlockRow],
-    uncounted: int,
-    calibration: float | None,
     lane: Calibration | None,
 ) -> Sizes:
     """The counted tokens of the prompt, and those of each block scaled to what was billed: by the
     request's own bill where the whole prompt is known, else by the lane's."""
-    usage = summary.usage
+    usage, own = summary.usage, _calibration(summary, blocks)
+    uncounted = sum(b.bpe_tokens is None and b.kind != Kind.GAP for b in blocks)
     counted = [b.bpe_tokens or 0 for b in blocks]
     scaled = calibrated_parts(
         counted,
         usage.input_tokens if usage else None,
-        whole=calibration is not None,
+        whole=own is not None,
         lane=lane,
     )
-    return Sizes(sum(counted) if blocks and not uncounted else None, scaled, lane)
+    total = sum(counted) if blocks and not uncounted else None
+    return Sizes(total, uncounted, scaled, own, lane)
 
 
-def _is_last_word(data: SessionData, seq: int, response: Sequence[BlockRow]) -> bool:
+def _is_last_word(data: SessionData, seq: int, response: Sequence[BlockView]) -> bool:
     """True where no later request of the lane carries the answer as history yet: then the log's
     `response` is all that shows it (formats/zcode.md 14, case 28)."""
     row = data.rows[seq - 1]

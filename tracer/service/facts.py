@@ -13,7 +13,7 @@ from tracer.anatomy.prompt import McsMessage, PlacedReminder, PlacedSection
 from tracer.anatomy.sections import section_name, section_rule
 from tracer.model.anatomy_views import McsStateView
 from tracer.model.views import McsView, ReminderView, SectionView
-from tracer.service.anatomy import RequestAnatomy
+from tracer.service.anatomy import PromptContent
 from tracer.service.placing import EVERYTHING, Shown
 from tracer.store.events import SectionRow
 
@@ -52,7 +52,7 @@ class FactsMaker:
 
     def sections(
         self,
-        anatomy: RequestAnatomy,
+        anatomy: PromptContent,
         logged: Sequence[SectionRow],
         *,
         purpose: str,
@@ -68,12 +68,19 @@ class FactsMaker:
         key = (id(anatomy.sections), id(logged), shown.system, before, anatomy.whole)
         made = self._sections.get(key)
         if made is None:
-            made = self._sections[key] = _sections(anatomy, logged, shown)
+            made = self._sections[key] = self.unlived(anatomy, logged, shown)
         history = self._lives.setdefault(purpose, _Lives())
         whole = anatomy.whole and not carried and shown.system
         return history.next(made, seq, whole=whole)
 
-    def _section_places(self, anatomy: RequestAnatomy) -> tuple[list[int], int]:
+    @staticmethod
+    def unlived(
+        anatomy: PromptContent, logged: Sequence[SectionRow], shown: Shown
+    ) -> tuple[SectionView, ...]:
+        """The same sections without a word on how they lived, in any order of requests."""
+        return _sections(anatomy, logged, shown)
+
+    def _section_places(self, anatomy: PromptContent) -> tuple[list[int], int]:
         """The messages of the sections, in order, and how many of them are of the system tier."""
         found = self._places.get(id(anatomy.sections))
         if found is None:
@@ -84,7 +91,7 @@ class FactsMaker:
 
     def facts(
         self,
-        anatomy: RequestAnatomy,
+        anatomy: PromptContent,
         roles: dict[str, int],
         sections: tuple[SectionView, ...],
         shown: Shown = EVERYTHING,
@@ -102,12 +109,12 @@ class FactsMaker:
             ),
             tuple(self._message(m, anatomy, verified=n >= mcs) for n, m in enumerate(anatomy.mcs)),
             sections,
-            anatomy.layout.variant.value,
+            anatomy.variant.value,
             self._state(anatomy.verdict),
         )
 
     def _reminder(
-        self, reminder: PlacedReminder, anatomy: RequestAnatomy, *, verified: bool
+        self, reminder: PlacedReminder, anatomy: PromptContent, *, verified: bool
     ) -> ReminderView:
         found = self._reminders.get((id(reminder), verified))
         if found is None:
@@ -115,7 +122,7 @@ class FactsMaker:
             found = self._reminders[id(reminder), verified] = made
         return found
 
-    def _message(self, message: McsMessage, anatomy: RequestAnatomy, *, verified: bool) -> McsView:
+    def _message(self, message: McsMessage, anatomy: PromptContent, *, verified: bool) -> McsView:
         found = self._mcs.get((id(message), verified))
         if found is None:
             found = self._mcs[id(message), verified] = McsView(
@@ -141,7 +148,7 @@ def _message_index(item: PlacedReminder | McsMessage) -> int:
     return item.message_index
 
 
-def _shows(shown: Shown, message_index: int, anatomy: RequestAnatomy) -> bool:
+def _shows(shown: Shown, message_index: int, anatomy: PromptContent) -> bool:
     """Whether a record proves the section in a message."""
     system = shown.system and message_index < anatomy.system_messages
     return system or message_index >= shown.from_index
@@ -200,7 +207,7 @@ class _Lives:
 
 
 def _sections(
-    anatomy: RequestAnatomy, logged: Sequence[SectionRow], shown: Shown
+    anatomy: PromptContent, logged: Sequence[SectionRow], shown: Shown
 ) -> tuple[SectionView, ...]:
     """The sections that stand in a prompt, and those of the log that may stand in what it hides, or
     in a beginning that is no known one."""
@@ -215,7 +222,7 @@ def _sections(
 
 
 def _located(
-    section: PlacedSection, anatomy: RequestAnatomy, row: SectionRow | None, shown: Shown
+    section: PlacedSection, anatomy: PromptContent, row: SectionRow | None, shown: Shown
 ) -> SectionView:
     first = anatomy.first_index.get(section.message_index)
     return SectionView(

@@ -7,19 +7,25 @@ from.
 """
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+from tracer.anatomy.calibration import Calibration
+from tracer.anatomy.prompt import PromptAnatomy
+from tracer.anatomy.section_spans import LoggedText
 from tracer.model.anatomy_views import Presence
 from tracer.model.segment_views import RequestSegments
 from tracer.model.views import RequestOutline, RequestSummary, Timeline
 from tracer.service.contents import Contents, KeptContents
+from tracer.service.facts import NO_PROMPT, PromptFacts
 from tracer.service.lazy import Lazy
 from tracer.service.presences import build_presence
-from tracer.service.requests import WholeRequest, load_session, summarise
+from tracer.service.requests import WholeRequest, load_session, logged_before, summarise
 from tracer.service.segmenting import session_segments
 from tracer.service.sessions import summaries
+from tracer.service.stored_contents import StoredContents
 from tracer.service.timelines import build_timeline, outlines
 from tracer.service.verdicts import VerdictReader
+from tracer.store.prompts import BlockRow
 from tracer.store.reading import (
     RequestRow,
     child_ids,
@@ -53,6 +59,7 @@ class LoadedSession:
         self._timeline: Timeline | None = None
         self._presence: Presence | None = None
         self._segments: Mapping[int, RequestSegments] | None = None
+        self._stored_contents: StoredContents | None = None
 
     def segments(self, connection: sqlite3.Connection) -> Mapping[int, RequestSegments]:
         """How the prompts were laid out, by the requests' row ids, where the log says it."""
@@ -78,21 +85,71 @@ class LoadedSession:
             )
         return self._requests
 
-    def request(
-        self, connection: sqlite3.Connection, seq: int
-    ) -> tuple[RequestRow, RequestSummary]:
+    def request(self, connection: sqlite3.Connection, seq: int) -> WholeRequest:
         """The request number `seq` (from 1), without reading all of them for it."""
         if self._whole is not None:
-            return self._whole[seq - 1].row, self.requests(connection)[seq - 1]
+            return self._whole[seq - 1]
         row_id = self.data.rows[seq - 1].id
-        whole = WholeRequest(
+        return WholeRequest(
             request_row(connection, row_id),
-            request_markers(connection, row_id),
+            tuple(request_markers(connection, row_id)),
             self._verdicts.brief(connection, self.row_id, row_id),
             self.segments(connection).get(row_id),
         )
-        facts = self.contents(connection).facts(seq)
-        return whole.row, summarise(self.data, self.session_id, seq, whole, facts)
+
+    def summary(
+        self,
+        connection: sqlite3.Connection,
+        seq: int,
+        whole: WholeRequest,
+        blocks: Sequence[BlockRow],
+        read: Callable[[], PromptAnatomy],
+    ) -> RequestSummary:
+        """The summary of the request number `seq`; `blocks` are its prompt, empty where it has
+        none, and `read` gives their anatomy."""
+        if self._whole is not None:
+            return self.requests(connection)[seq - 1]
+        facts = self._facts(connection, seq, whole.row, blocks, read) if blocks else NO_PROMPT
+        return summarise(self.data, self.session_id, seq, whole, facts)
+
+    def _facts(
+        self,
+        connection: sqlite3.Connection,
+        seq: int,
+        row: RequestRow,
+        blocks: Sequence[BlockRow],
+        read: Callable[[], PromptAnatomy],
+    ) -> PromptFacts:
+        """From what is stored of the session where that will do, else from all of its prompts."""
+        stored = self._stored(connection)
+        if self._contents is None and stored.knows_lives():
+            logged = logged_before(self.data.sections, row)
+            facts = stored.facts(connection, seq, row, blocks, read(), logged)
+            if facts is not None:
+                return facts
+        return self.contents(connection).facts(seq)
+
+    def calibration(self, connection: sqlite3.Connection, lane: str) -> Calibration | None:
+        """Billed tokens per counted token in a lane."""
+        if self._contents is None:
+            known = self._stored(connection).calibrations()
+            if known is not None:
+                return known.get(lane)
+        return self.contents(connection).calibration(lane)
+
+    def known_texts(
+        self, connection: sqlite3.Connection, started_at_ms: int | None
+    ) -> tuple[LoggedText, ...]:
+        """The texts of sections that the log tells before a request, those of the newest line
+        last."""
+        logged = self.data.sections
+        logged.read_texts(connection)
+        return logged.texts(logged.version(started_at_ms))
+
+    def _stored(self, connection: sqlite3.Connection) -> StoredContents:
+        if self._stored_contents is None:
+            self._stored_contents = StoredContents(connection, self.row_id)
+        return self._stored_contents
 
     def presence(self, connection: sqlite3.Connection) -> Presence:
         """The presence matrix."""

@@ -63,6 +63,8 @@ class LoggedSections:
         return None if block_id is None else self._text_of.get(block_id)
 
     def read_texts(self, connection: sqlite3.Connection) -> None:
-        """Read the texts of all lines."""
+        """Read the texts of all lines, if they were not yet."""
+        if self._text_of:
+            return
         ids = sorted({row.block_id for row in self.rows if row.block_id is not None})
         self._text_of = {i: b.text for i, b in blocks_with_text(connection, ids).items()}

@@ -201,7 +201,7 @@ def _row(
 def _logged(data: SessionData, seq: int) -> Groups:
     """What the log tells of a request of a purpose of which it shows no prompt: the sections of the
     newest line before it. Whatever else there was is unseen."""
-    rows = logged_before(data, data.rows[seq - 1])
+    rows = logged_before(data.sections, data.rows[seq - 1])
     items = tuple(Item(f"section {row.source}", f"{row.block_id} {row.chars}") for row in rows)
     return _UNSEEN._replace(sections=Request(items, False))
 

@@ -26,6 +26,8 @@ from tracer.store.reading import (
 )
 from tracer.store.sources import source_paths
 
+_ROLES = {role: at for at, role in enumerate(("system", "user", "assistant", "tool"))}
+
 
 @dataclass(frozen=True, slots=True)
 class SessionData:
@@ -51,11 +53,11 @@ def load_session(connection: sqlite3.Connection, row_id: int) -> SessionData:
     )
 
 
-def logged_before(data: SessionData, row: AnyRequest) -> Sequence[SectionRow]:
+def logged_before(sections: LoggedSections, row: AnyRequest) -> Sequence[SectionRow]:
     """The sections that the log tells of a request: those of its last line before it; none for a
     side call, whose prefix is another one."""
-    version = 0 if is_side_call(row) else data.sections.version(row.started_at_ms)
-    return data.sections.newest(version)
+    version = 0 if is_side_call(row) else sections.version(row.started_at_ms)
+    return sections.newest(version)
 
 
 def attempt_facts(row: AnyRequest) -> AttemptFacts:
@@ -113,7 +115,7 @@ def summarise(
         carry=row.carry,
         window_kind=WindowKind(row.window_kind),
         message_count=row.message_count,
-        roles=prompt.roles,
+        roles=_in_order(prompt.roles),
         usage=usage_of(row),
         markers=tuple(request.markers),
         tools=prompt.tools or _logged_names(row),
@@ -126,6 +128,12 @@ def summarise(
         verdict=request.verdict,
         segments=request.segments,
     )
+
+
+def _in_order(roles: dict[str, int]) -> dict[str, int]:
+    """The same in one order, however they were counted."""
+    order = sorted(roles, key=lambda role: (_ROLES.get(role, len(_ROLES)), role))
+    return {role: roles[role] for role in order}
 
 
 def baseline_of(data: SessionData, seq: int) -> RequestLine | None:
@@ -159,4 +167,4 @@ def _logged_names(row: RequestRow) -> tuple[str, ...]:
 
 def _sections(data: SessionData, row: RequestRow) -> tuple[SectionView, ...]:
     """The sections of a request whose prompt was not read for them."""
-    return tuple(logged_section(section) for section in logged_before(data, row))
+    return tuple(logged_section(section) for section in logged_before(data.sections, row))

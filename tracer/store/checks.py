@@ -159,14 +159,19 @@ def session_snapshots(connection: sqlite3.Connection, row_id: int) -> list[Usage
     return [UsageFacts(*row) for row in rows]
 
 
-def unchecked_sessions(connection: sqlite3.Connection, version: str) -> list[int]:
+def unchecked_sessions(
+    connection: sqlite3.Connection, version: str, *, counted: bool = False
+) -> list[int]:
     """Row ids of the sessions with a prompt that a version of the rules has not checked as they
-    are, the one with the latest activity first."""
+    are, the one with the latest activity first; `counted` tells that every block is counted, and
+    adds those that were checked before they were."""
     rows = connection.execute(
-        "SELECT s.id FROM sessions s WHERE s.checked <> ? AND NOT s.unjoined AND EXISTS "
+        "SELECT s.id FROM sessions s WHERE (s.checked <> ?1 OR ?2 AND EXISTS "
+        "(SELECT 1 FROM session_contents c WHERE c.session_id = s.id AND NOT c.counted)) "
+        "AND NOT s.unjoined AND EXISTS "
         "(SELECT 1 FROM requests r WHERE r.session_id = s.id AND r.node_id IS NOT NULL) "
         "ORDER BY s.last_at_ms DESC NULLS LAST, s.session_id",
-        (version,),
+        (version, counted),
     )
     return [row[0] for row in rows]
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from tracer.model.usage import Usage
 from tracer.model.usage_rows import UsageRow
+from tracer.store.contents import drop_contents
 from tracer.store.records import (
     FILLED,
     FROM_DATABASE,
@@ -82,6 +83,7 @@ def set_joined(connection: sqlite3.Connection, ids: list[int]) -> None:
         "UPDATE sessions SET unjoined = 0, judged = 0, checked = '' WHERE id = ?",
         [(i,) for i in ids],
     )
+    drop_contents(connection, ids)
 
 
 def stored_usage(connection: sqlite3.Connection, row_id: int, session_id: str) -> list[StoredUsage]:

@@ -15,6 +15,7 @@ from tracer.store import m007_layouts as _m007
 from tracer.store import m008_nul_texts as _m008
 from tracer.store import m009_sessions_list as _m009
 from tracer.store import m012_verified as _m012
+from tracer.store import m013_contents as _m013
 
 migrations = Migrations("context-tracer")
 
@@ -389,6 +390,13 @@ def m012_verified(db: Database) -> None:
         db.execute(statement)
 
 
+@migrations()
+def m013_contents(db: Database) -> None:
+    """What a page about one request needs of the whole session."""
+    for statement in _m013.STATEMENTS:
+        db.execute(statement)
+
+
 # What this version knows; a database with any other step was written by a newer one.
 KNOWN_STEPS = frozenset(
     {
@@ -401,5 +409,6 @@ KNOWN_STEPS = frozenset(
         m008_nul_texts.__name__,
         m009_sessions_list.__name__,
         m012_verified.__name__,
+        m013_contents.__name__,
     }
 )

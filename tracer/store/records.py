@@ -97,6 +97,7 @@ class Records:
         self._sessions: dict[str, int] = {}
         self._titled: dict[str, int] = {}
         self._spans: dict[int, tuple[int, int]] = {}
+        self._timeless: set[int] = set()
         self._markers: list[tuple[object, ...]] = []
         self._responses: list[tuple[object, ...]] = []
         self._places: list[tuple[object, ...]] = []
@@ -130,6 +131,8 @@ class Records:
             "last_at_ms = max(coalesce(last_at_ms, ?2), ?2), unjoined = 1 WHERE id = ?3",
             [(first, last, row_id) for row_id, (first, last) in self._spans.items()],
         )
+        timeless = self._timeless - self._spans.keys()
+        many("UPDATE sessions SET unjoined = 1 WHERE id = ?", [(i,) for i in timeless])
         many("INSERT OR IGNORE INTO markers VALUES (?, ?, ?, ?, ?, ?, ?)", self._markers)
         many("INSERT OR REPLACE INTO response_blocks VALUES (?, ?, ?)", self._responses)
         many("INSERT OR IGNORE INTO request_sources VALUES (?, ?, ?, ?, ?)", self._places)
@@ -137,6 +140,7 @@ class Records:
 
     def _clear_batch(self) -> None:
         self._spans.clear()
+        self._timeless.clear()
         self._markers.clear()
         self._responses.clear()
         self._places.clear()
@@ -239,6 +243,8 @@ class Records:
     ) -> tuple[object, ...]:
         """The row's values from `session_id` to `usage_json`."""
         session = self.session(call.session_id, agent, call.started_at_ms)
+        if call.started_at_ms is None:
+            self._timeless.add(session)
         return (
             session, call.request_id, call.attempt, call.trace_id, call.turn_id,
             call.query_source, lane_of(call.query_source, call.provider_id, call.model_id),

@@ -292,6 +292,22 @@ CREATE TABLE response_blocks (
   PRIMARY KEY (request_id, position)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE section_lives (
+  session_id INTEGER NOT NULL REFERENCES sessions(id),
+  query_source TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  sections_hash BLOB NOT NULL,
+  lives_json TEXT NOT NULL,
+  PRIMARY KEY (session_id, query_source, seq)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE session_contents (
+  session_id INTEGER PRIMARY KEY REFERENCES sessions(id),
+  rules TEXT NOT NULL,
+  counted INTEGER NOT NULL,
+  calibrations_json TEXT NOT NULL
+) STRICT;
+
 CREATE TABLE session_facts ( session_id INTEGER PRIMARY KEY REFERENCES sessions(id), title TEXT NOT NULL, title_source TEXT NOT NULL, project_id TEXT NOT NULL, workspace_id TEXT NOT NULL, directory TEXT NOT NULL, path TEXT NOT NULL, slug
   TEXT NOT NULL, version TEXT NOT NULL, task_type TEXT NOT NULL, parent_session_id TEXT NOT NULL, trace_id TEXT NOT NULL, revert_json TEXT NOT NULL, created_at_ms INTEGER, updated_at_ms INTEGER, compacting_at_ms INTEGER, archived_at_ms
   INTEGER, extra_json TEXT NOT NULL, row_hash BLOB NOT NULL, version_ms INTEGER NOT NULL, source_id INTEGER NOT NULL REFERENCES sources(id), line INTEGER NOT NULL, removed_at_ms INTEGER ) STRICT;

@@ -1,8 +1,9 @@
 """A session as a rule sees it, built from the store."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from tracer.assemble.attempts import Grouped, group_attempts
 from tracer.checks import CheckedMessage, CheckedRequest, CheckedSession
@@ -10,6 +11,7 @@ from tracer.service.anatomy import SessionAnatomy
 from tracer.service.checking.layouts import NotedMessages
 from tracer.service.checking.log import BuiltContexts, Snapshots, first_starts, log_events
 from tracer.service.checking.messages import SessionMessages, shared_messages
+from tracer.service.contents import Contents
 from tracer.service.logged import LoggedSections
 from tracer.service.requests import attempt_facts, is_side_call
 from tracer.store.checks import block_contents, session_facts
@@ -19,25 +21,35 @@ from tracer.store.reading import RequestRow, session_markers, session_requests
 from tracer.store.readings import stored_readings
 
 
-def checked_session(connection: sqlite3.Connection, row_id: int) -> CheckedSession:
+class SessionCase(NamedTuple):
+    """A session as a rule sees it, and what its prompts contain."""
+
+    checked: CheckedSession
+    contents: Callable[[], Contents]
+
+
+def session_case(connection: sqlite3.Connection, row_id: int) -> SessionCase:
     """The session with that row id. Texts of all of its blocks are read, each once."""
     facts = session_facts(connection, row_id)
-    return CheckedSession(
+    builder = _Builder(connection, row_id)
+    checked = CheckedSession(
         facts.session_id,
         facts.agent,
-        tuple(_Builder(connection, row_id).requests()),
+        tuple(builder.requests()),
         tuple(log_events(connection, row_id, facts.session_id)),
     )
+    return SessionCase(checked, builder.contents)
 
 
 class _Builder:
     """Makes the requests of a session, in order."""
 
     def __init__(self, connection: sqlite3.Connection, row_id: int) -> None:
+        self._connection, self._row_id = connection, row_id
         self._rows = session_requests(connection, row_id)
         self._grouped: dict[str, Grouped] = group_attempts([attempt_facts(r) for r in self._rows])
         self._markers = session_markers(connection, row_id)
-        logged = LoggedSections(session_sections(connection, row_id))
+        self._logged = logged = LoggedSections(session_sections(connection, row_id))
         self._anatomy = SessionAnatomy(connection, row_id, logged)
         nodes = session_nodes(connection, row_id)
         ids = {node[2] for node in nodes}
@@ -52,6 +64,10 @@ class _Builder:
         self._starts = first_starts(self._rows)
         # Of each lane: the place of its last request with a prompt, and that prompt's messages.
         self._last: dict[str, tuple[int | None, list[CheckedMessage]]] = {}
+
+    def contents(self) -> Contents:
+        """What the prompts contain; nothing is read again for it."""
+        return Contents(self._connection, self._row_id, self._rows, self._logged, self._anatomy)
 
     def requests(self) -> Sequence[CheckedRequest]:
         """All requests by start time."""
@@ -105,7 +121,7 @@ class _Builder:
             layout=self._noted.layout(row_id),
             previous=previous,
             common=shared_messages(before, messages),
-            variant=found.layout.variant.value,
+            variant=found.variant.value,
             mcs=found.verdict.state,
             sections=found.sections,
             reminders=found.reminders,

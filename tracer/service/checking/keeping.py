@@ -14,7 +14,8 @@ from tracer.errors import StoreError
 from tracer.hashing import digest
 from tracer.model.findings import Finding
 from tracer.service.cached import uncollected
-from tracer.service.checking.cases import checked_session
+from tracer.service.checking.cases import session_case
+from tracer.service.stored_contents import contents_rules, made_contents
 from tracer.store.checks import (
     FindingRow,
     RuleRow,
@@ -25,6 +26,10 @@ from tracer.store.checks import (
     unchecked_sessions,
 )
 from tracer.store.connect import begin_writing, commit_news
+from tracer.store.contents import save_contents
+from tracer.store.layout_reading import has_layouts
+from tracer.store.tokens import uncounted_total
+from tracer.tokens import DEFAULT_ENCODING
 
 FOLLOW_SECONDS = 5.0
 """While files are followed, sessions are checked again this often at most."""
@@ -34,15 +39,16 @@ _encode = msgspec.json.Encoder().encode
 
 @cache
 def rules_version() -> str:
-    """Names the rules: by their version, and by which rules there are."""
-    names = "\n".join(f"{rule.name} {rule.level}" for rule in all_rules())
+    """Names the rules: by their version, by which rules there are, and by those that read what
+    prompts contain."""
+    names = "\n".join([*(f"{rule.name} {rule.level}" for rule in all_rules()), contents_rules()])
     return f"{RULES_VERSION}:{digest(names.encode()).hex()[:8]}"
 
 
 def check_session(connection: sqlite3.Connection, row_id: int) -> Checked:
     """What all rules say of a session as it is stored now."""
     with uncollected():
-        return run_rules(checked_session(connection, row_id), all_rules())
+        return run_rules(session_case(connection, row_id).checked, all_rules())
 
 
 def check_all(
@@ -58,7 +64,8 @@ def check_all(
     A session that cannot be checked is left out until something new is stored of it, and `failed`
     is told why: it must not keep the others waiting.
     """
-    waiting = unchecked_sessions(connection, rules_version())
+    counted = uncounted_total(connection, DEFAULT_ENCODING) == 0
+    waiting = unchecked_sessions(connection, rules_version(), counted=counted)
     for at, row_id in enumerate(waiting, 1):
         try:
             _check_and_keep(connection, row_id)
@@ -90,7 +97,10 @@ def _check_and_keep(connection: sqlite3.Connection, row_id: int) -> None:
     begin_writing(connection)
     set_checked(connection, row_id, mark)
     connection.execute("COMMIT")
-    checked = check_session(connection, row_id)
+    with uncollected():
+        case = session_case(connection, row_id)
+        checked = run_rules(case.checked, all_rules())
+        made = None if has_layouts(connection, row_id) else made_contents(case.contents())
     begin_writing(connection)
     if set_checked(connection, row_id, rules_version(), mark):
         ids = request_row_ids(connection, row_id)
@@ -101,6 +111,8 @@ def _check_and_keep(connection: sqlite3.Connection, row_id: int) -> None:
                 for place, u in enumerate(checked.undecided, 1)
             ),
         ])  # fmt: skip
+        if made is not None:
+            save_contents(connection, row_id, *made)
     commit_news(connection)
 
 
