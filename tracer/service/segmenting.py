@@ -62,6 +62,16 @@ class _Before(NamedTuple):
     world: World
 
 
+class _Sized(NamedTuple):
+    """The blocks of a segment, how large it is, and the kinds of its messages."""
+
+    blocks: tuple[int, ...]
+    chars: int
+    tokens: int
+    counted: bool
+    kinds: tuple[tuple[str, int], ...]
+
+
 class PromptPath:
     """The nodes of a prompt from its beginning, with sums along it."""
 
@@ -135,6 +145,7 @@ class NoteList:
         self.notes: list[MessageNote] = []
         self.kinds: list[str] = []
         self.telling: list[int] = []
+        self.tells_anew = True
 
     def go(self, note_ids: tuple[int, ...]) -> int:
         """Make these the notes; returns how many leading ones are those of before."""
@@ -144,6 +155,7 @@ class NoteList:
             common = next(i for i, (old, new) in enumerate(pairs) if old != new)
         self._ids = note_ids
         del self.notes[common:], self.kinds[common:]
+        self.tells_anew = bool(self.telling) and self.telling[-1] >= common
         while self.telling and self.telling[-1] >= common:
             self.telling.pop()
         for message in range(common, len(note_ids)):
@@ -152,6 +164,7 @@ class NoteList:
             self.kinds.append(note.kind)
             if note.kind not in TALK:
                 self.telling.append(message)
+                self.tells_anew = True
         return common
 
 
@@ -165,20 +178,28 @@ class Segmenter:
         self._list = NoteList(self._stored)
         self._views: dict[int, tuple[Known, StateView]] = {}
         self._before: dict[str, _Before] = {}
+        self._telling: list[Noted] = []
+        self._world = NOTHING
+        self._sized: dict[Segment, _Sized] = {}
 
     def of(self, row: AnyRequest, seq: int) -> RequestSegments | None:
         """The layout of a request; None where its record has none."""
         stored = self._stored.layouts.get(row.id)
         if stored is None or row.node_id is None:
             return None
-        self._path.go(row.node_id)
-        self._list.go(stored.note_ids)
-        telling = [(message, self._list.notes[message]) for message in self._list.telling]
-        world = self._world(telling)
+        kept = min(self._path.go(row.node_id), self._list.go(stored.note_ids))
+        if self._list.tells_anew:
+            self._telling = [(at, self._list.notes[at]) for at in self._list.telling]
+            self._world = self._known_world(self._telling)
+        telling, world = self._telling, self._world
         before = self._before.get(row.lane)
         layout = stored.layout
-        blocks = {s.n: self._blocks(s) for s in layout.segments}
-        segments = tuple(self._segment(layout, s, before, blocks[s.n]) for s in layout.segments)
+        same = {s: v for s, v in self._sized.items() if s.first_message + s.messages <= kept}
+        self._sized = {s: same.get(s) or self._size(s) for s in layout.segments}
+        blocks = {s.n: sized.blocks for s, sized in self._sized.items()}
+        segments = tuple(
+            _segment(layout, s, before, self._sized[s], blocks[s.n]) for s in layout.segments
+        )
         self._before[row.lane] = _Before(seq, blocks, world)
         return RequestSegments(
             layout=layout.layout,
@@ -195,37 +216,19 @@ class Segmenter:
             extra_json=stored.extra_json,
         )
 
-    def _world(self, telling: Sequence[Noted]) -> World:
+    def _known_world(self, telling: Sequence[Noted]) -> World:
         covers = {c for _, note in telling if note.kind == _SUMMARY for c in note.covers}
         return self._told.at([t for t in telling if t[1].kind == WORLD_STATE], covers)
 
-    def _blocks(self, segment: Segment) -> tuple[int, ...]:
-        start, end = self._path.span(segment.first_message, segment.messages)
-        return tuple(self._path.blocks[start:end])
-
-    def _segment(
-        self,
-        layout: PromptLayout,
-        segment: Segment,
-        before: _Before | None,
-        blocks: tuple[int, ...],
-    ) -> SegmentView:
-        path = self._path
+    def _size(self, segment: Segment) -> _Sized:
+        path, last = self._path, segment.first_message + segment.messages
         start, end = path.span(segment.first_message, segment.messages)
-        name, group = segment_name(layout.layout, segment.n)
-        last = segment.first_message + segment.messages
-        kinds = Counter(self._list.kinds[segment.first_message : last])
-        return SegmentView(
-            segment.n,
-            name,
-            group.value,
-            segment.first_message,
-            segment.messages,
+        return _Sized(
+            tuple(path.blocks[start:end]),
             path.chars[end] - path.chars[start],
             path.tokens[end] - path.tokens[start],
             path.uncounted[end] == path.uncounted[start],
-            tuple(kinds.items()),
-            _change(before.blocks.get(segment.n) if before else None, blocks, before is None),
+            tuple(Counter(self._list.kinds[segment.first_message : last]).items()),
         )
 
     def _groups(
@@ -284,6 +287,28 @@ class Segmenter:
             )
             made = self._views[id(known)] = known, view
         return made[1]
+
+
+def _segment(
+    layout: PromptLayout,
+    segment: Segment,
+    before: _Before | None,
+    sized: _Sized,
+    blocks: tuple[int, ...],
+) -> SegmentView:
+    name, group = segment_name(layout.layout, segment.n)
+    return SegmentView(
+        segment.n,
+        name,
+        group.value,
+        segment.first_message,
+        segment.messages,
+        sized.chars,
+        sized.tokens,
+        sized.counted,
+        sized.kinds,
+        _change(before.blocks.get(segment.n) if before else None, blocks, before is None),
+    )
 
 
 def _json(value: Any) -> str:

@@ -58,6 +58,16 @@ class _Told(NamedTuple):
     mcs: McsMessage | None
 
 
+class _Made(NamedTuple):
+    """What the messages of a prompt come to. Most requests add none that tells anything."""
+
+    sections: tuple[PlacedSection, ...]
+    reminders: tuple[PlacedReminder, ...]
+    mcs: tuple[McsMessage, ...]
+    section_items: tuple[Item, ...]
+    note_items: tuple[Item, ...]
+
+
 class TracedAnatomies:
     """Puts what a session's trace says into what was found in the prompts, which are given in
     order: of each only what the one before did not have is looked at."""
@@ -72,6 +82,7 @@ class TracedAnatomies:
         self._prefix: tuple[tuple[int, int, int], ...] = ()
         self._told: list[_Told] = []
         self._first_index: dict[int, int] = {}
+        self._made: _Made | None = None
 
     def of(self, row: AnyRequest, found: RequestAnatomy | None) -> RequestAnatomy | None:
         """The anatomy of a request; that of a request of another format as it is."""
@@ -85,10 +96,14 @@ class TracedAnatomies:
         if layout.segments != self._layout.segments:
             kept = min(kept, _same_until(self._layout.segments, layout.segments))
         self._layout, self._prefix = layout, prefix
+        told = len(self._told)
         while self._told and self._told[-1].message >= kept:
             del self._first_index[self._told.pop().message]
+        popped = told - len(self._told)
         self._look(kept)
-        return self._with(found)
+        if popped or len(self._told) != told or self._made is None:
+            self._made = _made_of(self._told)
+        return self._with(found, self._made)
 
     def _look(self, first: int) -> None:
         """Look at the messages from one on."""
@@ -112,24 +127,31 @@ class TracedAnatomies:
             self._told.append(_told(place, note))
             self._first_index[message] = start
 
-    def _with(self, found: RequestAnatomy) -> RequestAnatomy:
-        sections = tuple(t.section for t in self._told if t.section is not None)
-        reminders = tuple(t.reminder for t in self._told if t.reminder is not None)
-        mcs = tuple(t.mcs for t in self._told if t.mcs is not None)
+    def _with(self, found: RequestAnatomy, made: _Made) -> RequestAnatomy:
         return replace(
             found,
             traced=True,
-            sections=sections,
-            reminders=reminders,
-            mcs=mcs,
+            sections=made.sections,
+            reminders=made.reminders,
+            mcs=made.mcs,
             first_index={**found.first_index, **self._first_index},
             groups=Groups(
                 found.groups.tools,
-                found.groups.sections._replace(items=_section_items(self._told)),
-                Request(_note_items(self._told), found.whole),
+                found.groups.sections._replace(items=made.section_items),
+                Request(made.note_items, found.whole),
                 Request((), found.whole),
             ),
         )
+
+
+def _made_of(told: Sequence[_Told]) -> _Made:
+    return _Made(
+        tuple(t.section for t in told if t.section is not None),
+        tuple(t.reminder for t in told if t.reminder is not None),
+        tuple(t.mcs for t in told if t.mcs is not None),
+        _section_items(told),
+        _note_items(told),
+    )
 
 
 def _prefix(layout: PromptLayout, found: RequestAnatomy) -> tuple[tuple[int, int, int], ...]:
@@ -147,7 +169,8 @@ def _same_until(before: Sequence[Segment], now: Sequence[Segment]) -> int:
     """How many leading messages stand in the same segments for certain."""
     for old, new in zip(before, now, strict=False):
         if old != new:
-            return new.first_message
+            grown = old.n == new.n and old.first_message == new.first_message
+            return new.first_message + (min(old.messages, new.messages) if grown else 0)
     return min(sum(s.messages for s in segments) for segments in (before, now))
 
 

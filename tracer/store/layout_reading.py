@@ -88,7 +88,7 @@ def session_layouts(connection: sqlite3.Connection, row_id: int) -> SessionLayou
         )
         for row in rows
     }
-    used = sorted({i for stored in layouts.values() for i in stored.note_ids})
+    used = sorted({note for _, note in nodes.values()})
     return SessionLayouts(
         layouts, {i: note_of(text) for i, text in _texts(connection, used).items()}
     )
@@ -101,6 +101,7 @@ def _paths(
     again."""
     found: dict[int | None, tuple[int, ...]] = {None: ()}
     path: list[int] = []
+    notes: list[int] = []
     depth_of: dict[int, int] = {}
     for tip in tips:
         fresh: list[int] = []
@@ -111,11 +112,12 @@ def _paths(
         keep = depth_of[node] + 1 if node is not None else 0
         for gone in path[keep:]:
             del depth_of[gone]
-        del path[keep:]
+        del path[keep:], notes[keep:]
         for node in reversed(fresh):
             depth_of[node] = len(path)
             path.append(node)
-        found[tip] = tuple(nodes[node][1] for node in path)
+            notes.append(nodes[node][1])
+        found[tip] = tuple(notes)
     return found
 
 
