@@ -41,14 +41,13 @@ class CheckingFake(Service):
 
 RULE = RuleView(
     "demo/first-word",
-    "demo",
     Level.ERROR,
     "The first word is a greeting",
     "A prompt begins with a greeting.\n\nWithout one the model is sad.",
     "formats/zcode.md 9.2",
 )
 OTHER = RuleView(
-    "demo/last-word", "demo", Level.WARNING, "The last word is thanks", "Say thanks.", "design.md 9"
+    "demo/last-word", Level.WARNING, "The last word is thanks", "Say thanks.", "design.md 9"
 )
 
 
@@ -80,5 +79,5 @@ def a_check_report() -> CheckReport:
 
 def a_bare_check_report() -> CheckReport:
     """A report of no session, with everything switched off."""
-    off = RuleView(RULE.name, RULE.family, RULE.level, RULE.title, RULE.text, RULE.source, off=True)
+    off = replace(RULE, off=True)
     return CheckReport((), (), (), (off,), sessions=0, rules_version="1:00000000")

@@ -136,7 +136,7 @@ def a_column(
     """A request on the timeline; `changes` are fields of the request."""
     sizes = some_parts() if parts is None else tuple(parts)
     total = sum(size.tokens for size in sizes)
-    return TimelineColumn(a_request(seq, **changes), sizes, total, False)
+    return TimelineColumn(a_request(seq, **changes), sizes, total)
 
 
 def totals(requests: Sequence[RequestSummary]) -> UsageTotals:

@@ -205,8 +205,8 @@ def a_session_cache(requests: int = 6, **changes: object) -> SessionCache:
         not_reported=0, rate=rate, first_of_turn=none, inner=none,
         corrected=corrected, missed_tokens=0, avoidable_tokens=0, rebilled_tokens=0,
         rewrite_factor=None, rewrite_formula="no writes were reported",
-        excess_write_tokens=0, lanes=(lane,), causes=(), gaps=(), in_flight=(), patterns=(),
-        naive="",
+        excess_write_tokens=0, lanes=(lane,), causes=(), expired_pauses=0,
+        survived_pauses=0, in_flight=(), patterns=(), naive="",
     )  # fmt: skip
     return replace(made, **changes)  # type: ignore[arg-type]
 

@@ -196,7 +196,6 @@ def _bare_request(
         request_id=row["requestId"],
         attempt=1,
         turn_id=row.get("runId", ""),
-        turn_number=None,
         query_source=source,
         side_call=source not in ("main_turn", ""),
         lane="",

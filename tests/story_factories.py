@@ -1,6 +1,5 @@
 """Builders of what stands beside the prompts of a session."""
 
-from tests.factories import a_ref
 from tracer.model.doctor_views import DoctorFinding
 from tracer.model.story import (
     CompactionView,
@@ -38,12 +37,11 @@ def a_story() -> SessionStory:
     )  # fmt: skip
     row = UsageRowView(
         "c0ffee000001", "u1", "database", "completed", "heuristic", "turn and time",
-        (ConflictView("input_tokens", "100", "101"),), 2, 440, "msg_2", "", "main",
-        2_398, 200_000, (("system_prompt", 9_000),), a_ref(),
+        (ConflictView("input_tokens", "100", "101"),), 2, 440, "msg_2",
+        2_398, 200_000,
     )  # fmt: skip
     stored = StoredSession(
-        "Departure missing", "generated", "/home/ada/demo", "p", "interactive", "1", AT_MS, AT_MS,
-        None, AT_MS, "msg_1", a_ref(),
+        "Departure missing", "generated", "/home/ada/demo", "interactive", "1", AT_MS, "msg_1",
     )  # fmt: skip
     return SessionStory(
         session_id="sess_demo",
@@ -75,8 +73,7 @@ def a_bare_story() -> SessionStory:
             ),
         ),
         usage_rows=(
-            UsageRowView("", "u1", "event", "", "", "", (), 0, None, "", "", "", None, None,
-                         (), a_ref()),
+            UsageRowView("", "u1", "event", "", "", "", (), 0, None, "", None, None),
         ),
         compactions=(CompactionView(None, "", "", None, None),),
         todos=(TodoView("Add a test", "", ""),),

@@ -171,7 +171,7 @@ def session() -> SessionSummary:
 def timeline() -> Timeline:
     """The session as columns, with an event of each kind."""
     columns = tuple(
-        TimelineColumn(request(seq), sizes, sum(s.tokens for s in sizes), False)
+        TimelineColumn(request(seq), sizes, sum(s.tokens for s in sizes))
         for seq in range(1, COUNT + 1)
         for sizes in (() if seq == FAILED else parts(seq),)
     )
@@ -282,7 +282,7 @@ class Examples(Service):
 
     def check_request(self, key: str, *, now: bool = True) -> CheckReport:
         """One broken rule."""
-        rule = RuleView("example/fresh-notes", "example", Level.WARNING, "Notes stay fresh",
+        rule = RuleView("example/fresh-notes", Level.WARNING, "Notes stay fresh",
                         "A note is repeated every ten requests at least.", "")  # fmt: skip
         told = "The last todo note is 14 requests old."
         found = Finding(rule.name, rule.level, key, told, 4, (("requests since", "14"),))

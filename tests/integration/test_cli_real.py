@@ -34,6 +34,19 @@ def run(database: Path, *arguments: str) -> Result:
     return CliRunner(env={"TRACER_DB": str(database)}).invoke(main, arguments)
 
 
+def test_an_ingest_that_could_not_count_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tracer.tokens_bpe.RANK_FILES", {})
+    logs = str(SAMPLES / "zcode" / "damaged")
+    told = run(tmp_path / "a.db", "ingest", logs)
+    assert told.exit_code == ExitCode.FINE
+    assert "Tokens were not counted: no ranks for the encoding" in told.output
+    totals = json.loads(run(tmp_path / "b.db", "ingest", logs, "--json").stdout)
+    assert totals["count_error"].startswith("Tokens were not counted")
+    assert totals["totals"]["counted_blocks"] == 0
+
+
 def document(database: Path, command: str, *arguments: str) -> Any:
     """The JSON of a command, after a check that all of it is documented."""
     result = run(database, command, *arguments, "--json")

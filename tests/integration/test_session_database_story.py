@@ -30,7 +30,6 @@ def test_the_session_is_described(story: SessionStory) -> None:
     assert (stored.title, stored.title_source) == ("Departure missing in winter", "generated")
     assert stored.directory.endswith("ferry-times")
     assert stored.removed_at_ms is None
-    assert stored.source.path.endswith("db.sqlite")
 
 
 def test_turns_have_the_words_of_the_user_and_the_rewound_one_is_abandoned(
@@ -69,9 +68,7 @@ def test_parents_and_children_are_linked_both_ways_by_the_tool_call(
 def test_usage_rows_carry_the_strength_of_their_tie_and_the_context(story: SessionStory) -> None:
     keys = [row.request_key for row in story.usage_rows]
     assert len(keys) == len(set(keys)) == 11
-    main = [row for row in story.usage_rows if row.context_used]
-    assert main
-    assert dict(main[0].context_chars)["system_prompt"] > 0
+    assert any(row.context_used for row in story.usage_rows)
     assert {row.strength for row in story.usage_rows} == {"heuristic"}
 
 

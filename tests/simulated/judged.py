@@ -343,14 +343,9 @@ def _usage(step: Step, house: House) -> Usage | None:
 def _ladder(prompt: Prompt | None, chain: tuple[bytes, ...]) -> HashLadder:
     if prompt is None:
         return HashLadder()
-    ends: dict[int, str] = {}
-    for placed, node in zip(prompt.blocks, chain, strict=True):
-        if placed.block.tier is Tier.MESSAGES:
-            ends[placed.tier_index + 1] = node.hex()
     return HashLadder(
         tools=_tier_hash(prompt, Tier.TOOLS),
         system=_tier_hash(prompt, Tier.SYSTEM),
-        messages=tuple(ends.items()),
         prompt=chain[-1].hex() if chain else "",
     )
 

@@ -179,20 +179,20 @@ def test_a_message_from_another_session_is_no_reminder() -> None:
     messages = story("U:hi A")
     messages.append({"role": "user", "content": "Another ZCode session sent a message:\nhello"})
     found = anatomy_of(prompt_from(messages))
-    assert found.reminders == () and found.message_count == 6
+    assert found.reminders == ()
 
 
 def test_gaps_keep_the_places_of_what_is_known() -> None:
     messages: list[Json | None] = [None, None, *story("U:hi A T r:todo A")[3:]]
     found = anatomy_of(prompt_from(messages))
-    assert found.gaps == ((0, 1), (1, 1)) and found.message_count == 7
+    assert found.gaps == ((0, 1), (1, 1))
     assert found.variant is Variant.UNKNOWN and found.sections == ()
     assert [(r.source, r.message_index) for r in found.reminders] == [("todo_reminder", 5)]
 
 
 def test_nothing_is_nothing() -> None:
     found = anatomy_of(prompt_from([]))
-    assert (found.message_count, found.sections, found.reminders) == (0, (), ())
+    assert (found.sections, found.reminders) == ((), ())
     assert found.mcs.state is McsState.UNDECIDABLE
 
 

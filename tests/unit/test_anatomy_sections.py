@@ -168,10 +168,10 @@ def test_instruction_files_have_a_path_and_a_scope() -> None:
         "Contents of /m/MEMORY.md (index):\n\n- one\nContents of /n/MEMORY.md (quoted)"
     )
     files = instruction_files(text, 0, len(text))
-    assert [(f.path, f.scope, f.label) for f in files] == [
-        ("/home/a/.fork/AGENTS.md", Scope.USER, "mine"),
-        ("/w/AGENTS.md", Scope.WORKSPACE, "checked in"),
-        ("/m/MEMORY.md", Scope.MEMORY, "index"),
+    assert [(f.path, f.scope) for f in files] == [
+        ("/home/a/.fork/AGENTS.md", Scope.USER),
+        ("/w/AGENTS.md", Scope.WORKSPACE),
+        ("/m/MEMORY.md", Scope.MEMORY),
     ]
     assert text[files[1].start_char : files[1].end_char].endswith(quoted)
     assert not any(f.truncated for f in files)

@@ -382,8 +382,8 @@ def test_a_zero_read_at_gemini_is_normal() -> None:
 
 
 def test_a_retry_that_pays_again() -> None:
-    before = call("a", 0, 60_000, 0, hashes=HashLadder("t0", "s0", (), "same"))
-    now = call("b", 9, 60_000, 0, attempt=2, hashes=HashLadder("t0", "s0", (), "same"))
+    before = call("a", 0, 60_000, 0, hashes=HashLadder("t0", "s0", "same"))
+    now = call("b", 9, 60_000, 0, attempt=2, hashes=HashLadder("t0", "s0", "same"))
     found = judge(now, before, appended(60_000, 60_000))
     assert found.causes[0].code == "RETRY_RESEND"
     first = judge(replace(now, attempt=1), before, appended(60_000, 60_000))

@@ -66,7 +66,7 @@ def call(
         markers=(),
         params=PARAMS,
         headers={"x-session-id": "sess_1"},
-        hashes=HashLadder("t0", "s0", (), f"p_{key}"),
+        hashes=HashLadder("t0", "s0", f"p_{key}"),
     )
     return replace(made, **changes)  # type: ignore[arg-type]
 

@@ -23,7 +23,7 @@ def a_message(text: str, gap: int = 0, role: str = "user") -> CheckedMessage:
 
 def a_request(seq: int, messages: list[CheckedMessage], **changed: object) -> CheckedRequest:
     made = CheckedRequest(
-        key=f"k{seq}", seq=seq, request_id="", attempt=1, turn_id="t", turn_number=1,
+        key=f"k{seq}", seq=seq, request_id="", attempt=1, turn_id="t",
         query_source="main_turn", side_call=False, lane="main", provider_id="p", model_id="m",
         started_at_ms=seq, status="completed", whole=True, verified_from=0,
         message_count=len(messages), tools=(), messages=messages, markers=(), previous=None,

@@ -14,7 +14,7 @@ FILE_LIMIT_BYTES = 102_400
 """What a file is cut to (formats/zcode.md 13); a note line follows a cut."""
 
 _BLOCK = re.compile(
-    r"^Contents of (?P<path>[^\n]*?(?P<name>AGENTS\.md|MEMORY\.md)) \((?P<note>[^\n]*)\):?[ \t]*$",
+    r"^Contents of (?P<path>[^\n]*?(?P<name>AGENTS\.md|MEMORY\.md)) \([^\n]*\):?[ \t]*$",
     re.MULTILINE,
 )
 _HIDDEN_FOLDER = re.compile(r"(?:^|[/\\])\.[^/\\]+[/\\]AGENTS\.md$")
@@ -31,11 +31,10 @@ class Scope(StrEnum):
 @dataclass(frozen=True, slots=True)
 class InstructionFile:
     """One file. `start_char` to `end_char` is its block in the text, its heading line included.
-    `label` is what the agent says of it; `truncation_note` is the line that follows a cut."""
+    `truncation_note` is the line that follows a cut."""
 
     path: str
     scope: Scope
-    label: str
     start_char: int
     end_char: int
     truncated: bool = False
@@ -72,6 +71,4 @@ def _file(
     content = text[head.end() : block_end].strip("\n")
     truncated = len(content.encode("utf-8", "replace")) >= FILE_LIMIT_BYTES
     note = content.rsplit("\n", 1)[-1].strip() if truncated else ""
-    return InstructionFile(
-        head["path"], scope, head["note"], head.start(), block_end, truncated, note
-    )
+    return InstructionFile(head["path"], scope, head.start(), block_end, truncated, note)

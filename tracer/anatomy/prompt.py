@@ -132,7 +132,6 @@ class PromptAnatomy:
     mcs: McsVerdict
     instruction_files: tuple[InstructionFile, ...]
     gaps: tuple[tuple[int, int], ...]
-    message_count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +177,6 @@ def anatomy_of(prompt: Prompt, context: AnatomyContext | None = None) -> PromptA
             for m in messages
             if m.reading.sort is Sort.GAP
         ),
-        message_count=_message_count(messages),
     )
 
 
@@ -192,13 +190,6 @@ def _fold(prompt: Prompt, cache: BlockCache) -> tuple[list[ReadMessage], Stand]:
         out.append(ReadMessage(index, blocks, reading, stand))
         stand = step(stand, reading, index)
     return out, stand
-
-
-def _message_count(messages: Sequence[ReadMessage]) -> int:
-    if not messages:
-        return 0
-    last = messages[-1]
-    return last.index + (last.blocks[0].block.span_messages if last.reading.sort is Sort.GAP else 1)
 
 
 def with_plugins(settled: list[tuple[ReadMessage, Spans]]) -> list[tuple[ReadMessage, Spans]]:

@@ -7,7 +7,7 @@ runtime, wrapped or as system text.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
@@ -36,17 +36,6 @@ CATEGORY_NAMES = {
 """The categories in the agent's order. `tool_prompt` is counted from a section that no builder
 emits any more."""
 
-_METHODS = {
-    "system_prompt": "The sections of the system messages, by the agent's estimate.",
-    "meta_user_context": "The sections of the context prefix, by the agent's estimate.",
-    "skills": "The rendered skills listing, wherever it stands, by the agent's estimate.",
-    "tool_prompt": "Sections of the source `tools`, by the agent's estimate.",
-    "system_tool_schemas": "The compact JSON of each tool as sent, by the agent's estimate.",
-    "mcp_tool_schemas": "The compact JSON of each MCP tool as sent, by the agent's estimate.",
-    "messages": "The JSON of each message that is neither system text nor starts with a reminder "
-    "tag, by the agent's estimate.",
-}
-_BODY_METHOD = "The text of each note without its tag, by the agent's estimate."
 _NOTIFICATION = f"{OPEN_TAG}\n[SYSTEM NOTIFICATION - NOT USER INPUT]"
 _MCP_PARTS = 3
 
@@ -85,15 +74,12 @@ class CategoryUsage:
     """One category. `complete` is false where the log does not show all that it is counted from:
     then the numbers are a lower bound. `contributors` are the largest five."""
 
-    name: str
     source: str
     chars: int
     tokens: int
-    percent: float
     contributor_count: int
     contributors: tuple[Contributor, ...]
     complete: bool
-    method: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,18 +91,6 @@ class Leftover:
     chars: int
     tokens: int
     sources: tuple[str, ...]
-    method: str
-
-
-@dataclass(frozen=True, slots=True)
-class RoleUsage:
-    """All messages of a role, leading system messages included: they do not add up with the
-    categories, by design (formats/zcode.md 2.7)."""
-
-    role: str
-    count: int
-    chars: int
-    tokens: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +99,6 @@ class UsageBreakdown:
 
     categories: tuple[CategoryUsage, ...]
     leftovers: tuple[Leftover, ...]
-    roles: tuple[RoleUsage, ...]
-    total_chars: int
     total_tokens: int
     complete: bool
 
@@ -151,16 +123,10 @@ def usage_of(
         "system_prompt": bool(anatomy.sections) or whole,
     }
     categories = _categories(found, complete)
-    totals = Size(sum(c.chars for c in categories), sum(c.tokens for c in categories))
     return UsageBreakdown(
-        categories=tuple(
-            replace(c, percent=c.tokens / totals.tokens if totals.tokens else 0.0)
-            for c in categories
-        ),
+        categories=tuple(categories),
         leftovers=tuple(_leftovers(messages, anatomy, context or AnatomyContext())),
-        roles=tuple(RoleUsage(c.label, c.count, c.chars, c.tokens) for c in _by_role(sized)),
-        total_chars=totals.chars,
-        total_tokens=totals.tokens,
+        total_tokens=sum(c.tokens for c in categories),
         complete=all(c.complete for c in categories),
     )
 
@@ -256,7 +222,7 @@ def _categories(
     found: dict[str, list[Contributor]], complete: dict[str, bool]
 ) -> list[CategoryUsage]:
     categories = []
-    for source, name in CATEGORY_NAMES.items():
+    for source in CATEGORY_NAMES:
         items = found.get(source, [])
         tokens = sum(item.tokens for item in items)
         if not tokens:
@@ -264,15 +230,12 @@ def _categories(
         top = sorted(items, key=lambda item: -item.tokens)[:TOP_CONTRIBUTORS]
         categories.append(
             CategoryUsage(
-                name,
                 source,
                 sum(item.chars for item in items),
                 tokens,
-                0.0,
                 len(items),
                 tuple(top),
                 complete[source],
-                _METHODS[source],
             )
         )
     return categories
@@ -302,7 +265,6 @@ def _leftovers(
             frame.chars,
             frame.tokens,
             ("context_prefix",),
-            "The context prefix without its sections: its opening, its closing note.",
         )
 
 
@@ -313,7 +275,6 @@ def _leftover(kind: str, reminders: Sequence[PlacedReminder]) -> Leftover:
         sum(r.chars for r in reminders),
         sum(r.tokens_estimate for r in reminders),
         tuple(dict.fromkeys(r.source for r in reminders)),
-        _BODY_METHOD,
     )
 
 

@@ -28,16 +28,14 @@ _TIERS = {Lost.TOOLS: 0, Lost.SYSTEM: 1, Lost.MESSAGES: 2}
 class Expected:
     """The three depths in tokens, and how they were found.
 
-    `common` is the prefix shared with the baseline, `limit` how deep it is usable after changes of
-    model, endpoint and parameters. Without a comparison the prompt is taken to have been appended
-    to.
+    `common` is the prefix shared with the baseline. Without a
+    comparison the prompt is taken to have been appended to.
     """
 
     reusable: int
     expected: int
     read: int
     common: int
-    limit: int
     noise: int
     granularity: int
     method: str
@@ -132,9 +130,7 @@ def expect(
                     f"and the read itself tells the place: {read:,}"
                 )
             expected = read
-    return Expected(
-        max(reusable, expected), expected, read, common, limit, noise, block, method, scale
-    )
+    return Expected(max(reusable, expected), expected, read, common, noise, block, method, scale)
 
 
 def common_tokens(before: int, now: int, difference: Difference | None) -> int:

@@ -24,8 +24,6 @@ class Pattern:
     code: str
     certainty: Certainty
     sentence: str
-    floor_tokens: int | None = None
-    keys: tuple[str, ...] = ()
 
 
 def lane_patterns(calls: Sequence[CallFacts]) -> tuple[Pattern, ...]:
@@ -103,12 +101,12 @@ def _floor(rows: Sequence[CallFacts]) -> Pattern | None:
             f"Every read stops at {tokens(floor)} and the rest is written again: most likely the "
             "conversation changes right after tools and system, or its marker is never found."
         )
-        return Pattern("FLOOR_WRITTEN", Certainty.MEDIUM, sentence, floor, _keys(same))
+        return Pattern("FLOOR_WRITTEN", Certainty.MEDIUM, sentence)
     sentence = (
         f"Every read stops at {tokens(floor)} and the rest is paid as fresh input: most likely no "
         "message carries a marker, or the provider stopped extending its entry."
     )
-    return Pattern("FLOOR_FRESH", Certainty.MEDIUM, sentence, floor, _keys(same))
+    return Pattern("FLOOR_FRESH", Certainty.MEDIUM, sentence)
 
 
 def _per_turn(rows: Sequence[CallFacts]) -> Pattern | None:
@@ -127,7 +125,7 @@ def _per_turn(rows: Sequence[CallFacts]) -> Pattern | None:
         "most likely reasoning is dropped, or a reminder, a list or a line of the system prompt is "
         "rebuilt for each user message."
     )
-    return Pattern("FALLS_PER_TURN", Certainty.MEDIUM, sentence, keys=_keys(low))
+    return Pattern("FALLS_PER_TURN", Certainty.MEDIUM, sentence)
 
 
 def _alternating(rows: Sequence[CallFacts]) -> Pattern | None:
@@ -135,12 +133,11 @@ def _alternating(rows: Sequence[CallFacts]) -> Pattern | None:
     flags = [_short(a, b) for a, b in _pairs(rows)]
     if len(flags) < _LEAST or not all(a != b for a, b in zip(flags, flags[1:], strict=False)):
         return None
-    low = [b for (_, b), short in zip(_pairs(rows), flags, strict=True) if short]
     sentence = (
         "Full and low reads take turns: most likely two versions of the system prompt alternate, "
         "two conversations are mixed, or requests reach two machines."
     )
-    return Pattern("ALTERNATING", Certainty.MEDIUM, sentence, keys=_keys(low))
+    return Pattern("ALTERNATING", Certainty.MEDIUM, sentence)
 
 
 def _dips(rows: Sequence[CallFacts]) -> Pattern | None:
@@ -158,14 +155,14 @@ def _dips(rows: Sequence[CallFacts]) -> Pattern | None:
             f"Reads fell to nothing {times(len(routed))} and were back, higher than before, with "
             "the next request and without a write: most likely the provider's routing."
         )
-        return Pattern("DIPS_WITHOUT_WRITE", Certainty.MEDIUM, sentence, keys=_keys(routed))
+        return Pattern("DIPS_WITHOUT_WRITE", Certainty.MEDIUM, sentence)
     if rebuilt:
         sentence = (
             f"Reads fell to nothing {times(len(rebuilt))} and the next request was normal: most "
             "likely an expired entry, a changed model or parameter, routing, or one edit at the "
             "very beginning."
         )
-        return Pattern("DIPS_REBUILT", Certainty.MEDIUM, sentence, keys=_keys(rebuilt))
+        return Pattern("DIPS_REBUILT", Certainty.MEDIUM, sentence)
     return None
 
 
@@ -185,12 +182,8 @@ def _falls_and_climbs(rows: Sequence[CallFacts]) -> Pattern | None:
                 f"The read fell to {tokens(_read(b))}, where an earlier request had ended, and "
                 "climbed from there: most likely the history was rewritten at that place, once."
             )
-            return Pattern("REWRITTEN_ONCE", Certainty.MEDIUM, sentence, _read(b), (b.key,))
+            return Pattern("REWRITTEN_ONCE", Certainty.MEDIUM, sentence)
     return None
-
-
-def _keys(calls: Sequence[CallFacts]) -> tuple[str, ...]:
-    return tuple(c.key for c in calls)
 
 
 def cold_subagents(first_calls: Sequence[CallFacts]) -> Pattern | None:
@@ -206,4 +199,4 @@ def cold_subagents(first_calls: Sequence[CallFacts]) -> Pattern | None:
         f"{len(same)} subagents each wrote about {tokens(middle)} with their first call: they "
         "share no cached prefix, use different keys, or started together."
     )
-    return Pattern("COLD_SUBAGENTS", Certainty.MEDIUM, sentence, middle, _keys(first_calls))
+    return Pattern("COLD_SUBAGENTS", Certainty.MEDIUM, sentence)

@@ -12,6 +12,9 @@ from tracer.cache.patterns import Pattern, cold_subagents, floor_of, lane_patter
 from tracer.cache.wording import percent
 from tracer.model.verdict import CallFacts, Purpose, Result, Verdict
 
+PAUSED = "TTL_EXPIRED/"
+"""The signal of a verdict whose request came after more than the lifetime of an entry."""
+
 
 @dataclass(frozen=True, slots=True)
 class Judged:
@@ -46,24 +49,11 @@ class CauseSum:
     before_tokens: int
     after_tokens: int
     expected: bool
-    keys: tuple[str, ...]
 
     @property
     def tokens(self) -> int:
         """Both."""
         return self.before_tokens + self.after_tokens
-
-
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """A pause between two calls of a lane, from start to start. `expired`: a miss was put down to
-    it; `survived`: it was longer than the lifetime, and the read was full."""
-
-    key: str
-    previous_key: str
-    gap_ms: int
-    expired: bool
-    survived: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +81,10 @@ class LaneCache:
 @dataclass(frozen=True, slots=True)
 class SessionCache:
     """A session's cache. `rate` is that of all calls, `first_of_turn` of those that open a turn,
-    `inner` of the others whose place in a turn is known. `rewrite_formula` and `naive` are
-    sentences; `naive` is empty where no count would be doubled."""
+    `inner` of the others whose place in a turn is known. Of the pauses beyond the
+    lifetime of an entry (from start to start in a lane) `expired_pauses` count those that a miss
+    was put down to, `survived_pauses` those after which all was read. `rewrite_formula` and `naive`
+    are sentences; `naive` is empty where no count would be doubled."""
 
     requests: int
     judged: int
@@ -112,7 +104,8 @@ class SessionCache:
     excess_write_tokens: int
     lanes: tuple[LaneCache, ...]
     causes: tuple[CauseSum, ...]
-    gaps: tuple[Gap, ...]
+    expired_pauses: int
+    survived_pauses: int
     in_flight: tuple[InFlight, ...]
     patterns: tuple[Pattern, ...]
     naive: str
@@ -131,6 +124,7 @@ def session_cache(judged: Iterable[Judged]) -> SessionCache:
         for lane in sorted({c.lane for c in calls if c.purpose is Purpose.SUBAGENT})
     ]
     cold = cold_subagents(firsts)
+    paused = _after_pauses(rows)
     return SessionCache(
         requests=len(rows),
         judged=sum(1 for r in results if r not in (Result.NO_USAGE, Result.NOT_REPORTED)),
@@ -152,7 +146,8 @@ def session_cache(judged: Iterable[Judged]) -> SessionCache:
         excess_write_tokens=excess,
         lanes=lanes,
         causes=cause_sums(rows),
-        gaps=_gaps(rows),
+        expired_pauses=sum(any(c.code == "TTL_EXPIRED" for c in v.causes) for v in paused),
+        survived_pauses=sum(v.result is Result.HIT for v in paused),
         in_flight=_in_flight(rows),
         patterns=(cold,) if cold else (),
         naive=double_count(calls),
@@ -199,7 +194,7 @@ def cause_sums(judged: Iterable[Judged]) -> tuple[CauseSum, ...]:
     """What each cause cost, the costliest first. Shares add up to the rebilled tokens."""
     before: dict[tuple[str, str, bool], int] = defaultdict(int)
     after: dict[tuple[str, str, bool], int] = defaultdict(int)
-    keys: dict[tuple[str, str, bool], list[str]] = defaultdict(list)
+    requests: dict[tuple[str, str, bool], int] = defaultdict(int)
     for row in sorted(judged, key=lambda j: j.call.order):
         verdict = row.verdict
         rebuilt = verdict.result is Result.EXPECTED_REBUILD
@@ -214,10 +209,10 @@ def cause_sums(judged: Iterable[Judged]) -> tuple[CauseSum, ...]:
             before[name] += early
             after[name] += share - early
             if position == 0 or share:
-                keys[name].append(row.call.key)
+                requests[name] += 1
     sums = [
-        CauseSum(code, subtype, len(found), before[name], after[name], rebuilt, tuple(found))
-        for name, found in keys.items()
+        CauseSum(code, subtype, found, before[name], after[name], rebuilt)
+        for name, found in requests.items()
         for code, subtype, rebuilt in [name]
     ]
     return tuple(sorted(sums, key=lambda s: (-s.tokens, s.code, s.subtype)))
@@ -277,28 +272,17 @@ def _excess_writes(calls: Sequence[CallFacts]) -> int:
     )
 
 
-def _gaps(rows: Sequence[Judged]) -> tuple[Gap, ...]:
-    """Pauses that mattered: those longer than the lifetime of an entry."""
+def _after_pauses(rows: Sequence[Judged]) -> list[Verdict]:
+    """The verdicts of the calls before which a lane paused for longer than an entry lives."""
     last: dict[str, CallFacts] = {}
     found = []
     for row in rows:
-        call, verdict = row.call, row.verdict
-        before = last.get(call.lane)
-        last[call.lane] = call
-        if before is None or before.started_at_ms is None or call.started_at_ms is None:
-            continue
-        if "TTL_EXPIRED/" not in verdict.signals:
-            continue
-        found.append(
-            Gap(
-                key=call.key,
-                previous_key=before.key,
-                gap_ms=call.started_at_ms - before.started_at_ms,
-                expired=any(c.code == "TTL_EXPIRED" for c in verdict.causes),
-                survived=verdict.result is Result.HIT,
-            )
-        )
-    return tuple(found)
+        before = last.get(row.call.lane)
+        last[row.call.lane] = row.call
+        timed = before is not None and before.started_at_ms is not None
+        if timed and row.call.started_at_ms is not None and PAUSED in row.verdict.signals:
+            found.append(row.verdict)
+    return found
 
 
 def _in_flight(rows: Sequence[Judged]) -> tuple[InFlight, ...]:

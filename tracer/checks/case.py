@@ -6,7 +6,7 @@ from typing import Any
 
 from tracer.anatomy.mcs import McsState
 from tracer.anatomy.messages import Sort
-from tracer.anatomy.prompt import McsMessage, PlacedReminder, PlacedSection
+from tracer.anatomy.prompt import PlacedReminder, PlacedSection
 from tracer.model.events import ContextBuilt, ContextUsage, LogEvent
 from tracer.model.prompt import Block, Marker
 from tracer.model.segments import MessageNote, PromptLayout
@@ -44,7 +44,6 @@ class CheckedRequest:
     request_id: str
     attempt: int
     turn_id: str
-    turn_number: int | None
     query_source: str
     side_call: bool
     lane: str
@@ -64,7 +63,6 @@ class CheckedRequest:
     mcs: McsState = McsState.UNDECIDABLE
     sections: tuple[PlacedSection, ...] = ()
     reminders: tuple[PlacedReminder, ...] = ()
-    mcs_messages: tuple[McsMessage, ...] = ()
     layout: PromptLayout = field(default_factory=PromptLayout)
     built: ContextBuilt | None = None
     usage: ContextUsage | None = None

@@ -89,6 +89,8 @@ def print_round(result: IngestResult) -> None:
 
 
 def _print_faults(result: IngestResult) -> None:
+    if result.count_error:
+        click.echo(visible(result.count_error))
     for problem in result.verdict_errors:
         click.echo(f"Not judged, by a fault of tracer worth a report: {visible(problem)}")
 

@@ -85,6 +85,7 @@ def ingest_json(result: IngestResult) -> JsonObject:
         "left_out": [{"path": one.path, "reason": one.reason} for one in result.left_out],
         "left_out_total": result.left_out_total,
         "verdict_errors": list(result.verdict_errors),
+        "count_error": known(result.count_error),
         "totals": {
             "files": len(files),
             "read": statuses["read"],

@@ -12,7 +12,6 @@ class RuleView:
     is the section of a document under `docs/`. `off` tells that the settings switch it off."""
 
     name: str
-    family: str
     level: Level
     title: str
     text: str

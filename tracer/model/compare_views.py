@@ -135,7 +135,6 @@ class ComparisonView:
 class BlockLabel:
     """One block of a run of equal blocks."""
 
-    a_index: int
     b_index: int
     label: str
     part: Part
@@ -168,7 +167,6 @@ class HunksView:
     fields: tuple[FieldChange, ...]
     page: HunkPage | None
     blocks: tuple[BlockLabel, ...]
-    offset: int
     total: int
     next_offset: int | None
 

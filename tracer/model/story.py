@@ -6,7 +6,6 @@ Times are UTC epoch milliseconds, sizes have their unit in their names. None mea
 from dataclasses import dataclass
 
 from tracer.model.doctor_views import DoctorFinding
-from tracer.model.source import SourceRef
 
 _FAILED = frozenset({"error", "failed", "cancelled", "denied"})
 
@@ -39,12 +38,8 @@ class UsageRowView:
     retries: int
     first_token_ms: int | None
     message_id: str
-    variant: str
-    agent: str
     context_used: int | None
     context_window: int | None
-    context_chars: tuple[tuple[str, int], ...]
-    source: SourceRef
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,15 +147,10 @@ class StoredSession:
     title: str
     title_source: str
     directory: str
-    project_id: str
     task_type: str
     version: str
-    created_at_ms: int | None
-    updated_at_ms: int | None
-    archived_at_ms: int | None
     removed_at_ms: int | None
     rewound_to_message_id: str
-    source: SourceRef
 
 
 @dataclass(frozen=True, slots=True)

@@ -209,12 +209,11 @@ class Purpose(StrEnum):
 class HashLadder:
     """Hashes that settle "did the client change it?" (cache-rules.md 4). Empty means unknown.
 
-    `prompt` covers the whole prompt, `messages` holds (number of messages, hash up to there).
+    `prompt` covers the whole prompt.
     """
 
     tools: str = ""
     system: str = ""
-    messages: tuple[tuple[int, str], ...] = ()
     prompt: str = ""
 
 

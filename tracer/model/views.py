@@ -168,13 +168,11 @@ class TimelineColumn:
     """One request on the timeline, with the sizes of its parts in stacking order.
 
     `prompt_tokens` is their sum; `parts` is empty where the log proves no prompt.
-    `changed_prefix` tells that the prompt is not the earlier one of its lane plus an addition.
     """
 
     request: RequestSummary
     parts: tuple[PartSize, ...]
     prompt_tokens: int
-    changed_prefix: bool
 
 
 class RequestOutline(NamedTuple):

@@ -222,30 +222,26 @@ def hunks_of(compared: Compared, index: int, asked: HunksAsked) -> HunksView:
         x = compared.a.prompt.blocks[change.a_index].block
         y = compared.b.prompt.blocks[change.b_index].block
         fields = field_changes(x, y)
-    return HunksView(made, fields, page, (), asked.offset, page.total, page.next_offset)
+    return HunksView(made, fields, page, (), page.total, page.next_offset)
 
 
 def _equal_run(compared: Compared, made: ChangeView, offset: int, limit: int) -> HunksView:
     change = made.change
     end = min(change.count, offset + limit)
-    start_a, start_b = change.a_index or 0, change.b_index or 0
+    start = change.b_index or 0
     return HunksView(
         change=made,
         fields=(),
         page=None,
-        blocks=tuple(
-            _block_label(compared.b, start_a + n, start_b + n) for n in range(offset, end)
-        ),
-        offset=offset,
+        blocks=tuple(_block_label(compared.b, start + n) for n in range(offset, end)),
         total=change.count,
         next_offset=end if end < change.count else None,
     )
 
 
-def _block_label(b: KnownPrompt, a_index: int, b_index: int) -> BlockLabel:
+def _block_label(b: KnownPrompt, b_index: int) -> BlockLabel:
     placed = b.prompt.blocks[b_index]
     return BlockLabel(
-        a_index,
         b_index,
         block_label(placed),
         b.parts[b_index],

@@ -9,7 +9,6 @@ from tracer.assemble.joins import Strength
 from tracer.assemble.tool_calls import EventFact, ToolFact, merge_tools
 from tracer.formats import active_branch
 from tracer.model.conversation import ActiveBranch
-from tracer.model.source import SourceRef
 from tracer.model.story import (
     CompactionView,
     ConflictView,
@@ -74,15 +73,10 @@ def _stored(facts: FactsRow, branch: ActiveBranch, paths: dict[int, str]) -> Sto
         title=facts.title,
         title_source=facts.title_source,
         directory=facts.directory,
-        project_id=facts.project_id,
         task_type=facts.task_type,
         version=facts.version,
-        created_at_ms=facts.created_at_ms,
-        updated_at_ms=facts.updated_at_ms,
-        archived_at_ms=facts.archived_at_ms,
         removed_at_ms=facts.removed_at_ms,
         rewound_to_message_id=branch.target_message_id,
-        source=SourceRef(paths.get(facts.source_id, ""), facts.line, 0),
     )
 
 
@@ -182,12 +176,8 @@ def _usage_rows(
                 retries=row.retries,
                 first_token_ms=row.first_token_ms,
                 message_id=row.message_id,
-                variant=row.variant,
-                agent=row.agent,
                 context_used=step.context_used if step else None,
                 context_window=step.context_window if step else None,
-                context_chars=_categories(step.context_json) if step else (),
-                source=SourceRef(paths.get(row.source_id, ""), row.line, 0),
             )
         )
     return tuple(views)
@@ -195,16 +185,6 @@ def _usage_rows(
 
 def _conflicts(text: str) -> tuple[ConflictView, ...]:
     return tuple(msgspec.json.decode(text, type=list[ConflictView])) if text else ()
-
-
-def _categories(text: str) -> tuple[tuple[str, int], ...]:
-    """Source and characters of each category that says both."""
-    found = msgspec.json.decode(text) if text else []
-    return tuple(
-        (str(item["source"]), item["chars"])
-        for item in found
-        if isinstance(item, dict) and "source" in item and isinstance(item.get("chars"), int)
-    )
 
 
 def _compaction(part: PartStored) -> CompactionView:

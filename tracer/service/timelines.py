@@ -94,16 +94,14 @@ def _columns(
     def column(index: int) -> TimelineColumn:
         node, before = data.rows[index].node_id, befores[index]
         if node is None:
-            return TimelineColumn(requests[index], (), 0, False)
+            return TimelineColumn(requests[index], (), 0)
         sizes = tree.sizes(node)
         shared = tree.sizes(None if before is None else tree.shared(node, before))
-        changed = before is not None and shared.depth < tree.depth(before)
         request = requests[index]
         return TimelineColumn(
             request,
             group_sizes(request.segments, shared.total_tokens) or part_sizes(sizes, shared),
             sizes.total_tokens,
-            changed,
         )
 
     return Lazy(len(data.rows), column)

@@ -16,7 +16,6 @@ from tracer.cache.diagnostics import compare, parse_diagnostics
 from tracer.cache.prices import PriceTable, miss_cost
 from tracer.cache.session import (
     CauseSum,
-    Gap,
     InFlight,
     Judged,
     LaneCache,
@@ -77,7 +76,6 @@ CHOICES = 30
 
 __all__ = [
     "CauseSum",
-    "Gap",
     "InFlight",
     "LaneCache",
     "Rate",

@@ -6,7 +6,6 @@ call by at least one of endpoint, provider and model, and that appending is neve
 
 from tracer.cache.providers._params import rendered
 from tracer.cache.providers.base import MINUTE_MS, Lifetime, Match, Provider, Value, same
-from tracer.model.prompt import Tier
 from tracer.model.usage import Convention
 
 _DOC = "https://example.com/docs/prompt-caching"
@@ -17,7 +16,6 @@ PROVIDER = Provider(
     endpoints=(r"api\.example\.com",),
     provider_ids=(r"example",),
     model_ids=(r"^example-",),
-    order=Value((Tier.TOOLS, Tier.SYSTEM, Tier.MESSAGES), _DOC),
     match=same(Match.PREFIX, _DOC),
     granularity=same(64, _DOC),
     minimum=same(1_024, _DOC),

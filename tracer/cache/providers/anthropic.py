@@ -20,7 +20,6 @@ from tracer.cache.providers.base import (
     Value,
     same,
 )
-from tracer.model.prompt import Tier
 from tracer.model.usage import Convention
 
 _DOC = "https://platform.claude.com/docs/en/build-with-claude/prompt-caching"
@@ -40,7 +39,6 @@ PROVIDER = Provider(
     endpoints=(r"api\.anthropic\.com", r"bedrock", r"aiplatform\.googleapis\.com.*anthropic"),
     provider_ids=(r"anthropic(?!.*(glm|zai|deepseek))", r"claude", r"bedrock"),
     model_ids=(r"claude", r"\b(opus|sonnet|haiku|fable|mythos)\b"),
-    order=Value((Tier.TOOLS, Tier.SYSTEM, Tier.MESSAGES), _DOC),
     match=same(Match.MARKERS, _DOC),
     granularity=same(1, f"marker positions, no rounding: {_DOC}"),
     minimum=ByModel(

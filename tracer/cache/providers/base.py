@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeVar
 
-from tracer.model.prompt import Tier
 from tracer.model.usage import Convention
 
 T = TypeVar("T")
@@ -100,7 +99,6 @@ class Provider:
     endpoints: tuple[str, ...]
     provider_ids: tuple[str, ...]
     model_ids: tuple[str, ...]
-    order: Value[tuple[Tier, ...]]
     match: ByModel[Match]
     granularity: ByModel[int]
     minimum: ByModel[int]

@@ -12,7 +12,6 @@ from tracer.cache.providers.base import (
     Value,
     same,
 )
-from tracer.model.prompt import Tier
 from tracer.model.usage import Convention
 
 _DOC = "https://api-docs.deepseek.com/guides/kv_cache"
@@ -25,10 +24,6 @@ PROVIDER = Provider(
     endpoints=(r"api\.deepseek\.com",),
     provider_ids=(r"deepseek",),
     model_ids=(r"deepseek",),
-    order=Value(
-        (Tier.TOOLS, Tier.SYSTEM, Tier.MESSAGES),
-        "measured: rendered template on the Anthropic endpoint, one source (cache-rules.md 1.1)",
-    ),
     match=same(Match.UNITS, _DOC),
     granularity=ByModel(
         Value(128, "measured: reads of 168,704; 44,672; 17,920 (cache-rules.md 1.4)"),

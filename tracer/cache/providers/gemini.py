@@ -2,7 +2,6 @@
 
 from tracer.cache.providers._params import rendered
 from tracer.cache.providers.base import ByModel, Lifetime, Match, Provider, Value, same
-from tracer.model.prompt import Tier
 from tracer.model.usage import Convention
 
 _DOC = "https://ai.google.dev/gemini-api/docs/caching"
@@ -16,7 +15,6 @@ PROVIDER = Provider(
     ),
     provider_ids=(r"gemini", r"google(?!.*anthropic)", r"vertex(?!.*anthropic)"),
     model_ids=(r"gemini",),
-    order=Value((Tier.SYSTEM, Tier.TOOLS, Tier.MESSAGES), "general knowledge (cache-rules.md 1.1)"),
     match=same(Match.PREFIX, _DOC),
     granularity=same(1, "not documented"),
     minimum=ByModel(Value(1_024, _DOC), ((r"pro", Value(4_096, _DOC)),)),

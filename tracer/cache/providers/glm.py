@@ -11,7 +11,6 @@ from tracer.cache.providers.base import (
     Value,
     same,
 )
-from tracer.model.prompt import Tier
 from tracer.model.usage import Convention
 
 _DOC = "https://docs.z.ai/guides/capabilities/cache"
@@ -22,7 +21,6 @@ PROVIDER = Provider(
     endpoints=(r"api\.z\.ai", r"bigmodel\.cn"),
     provider_ids=(r"z\.?ai", r"zhipu", r"bigmodel", r"\bglm"),
     model_ids=(r"\bglm-?\d", r"glm"),
-    order=Value((Tier.TOOLS, Tier.SYSTEM, Tier.MESSAGES), "rendered template (cache-rules.md 1.1)"),
     match=same(Match.PREFIX, _DOC),
     granularity=same(64, "measured: all published reads are multiples of 64 (cache-rules.md 0)"),
     minimum=same(0, f"not documented: {_DOC}"),

@@ -2,7 +2,6 @@
 
 from tracer.cache.providers._params import rendered
 from tracer.cache.providers.base import Lifetime, Match, Provider, Value, same
-from tracer.model.prompt import Tier
 from tracer.model.usage import Convention
 
 _DOC = "https://github.com/ggml-org/llama.cpp/discussions/13606"
@@ -13,7 +12,6 @@ PROVIDER = Provider(
     endpoints=(r"llama[._-]?cpp", r"llama-server"),
     provider_ids=(r"llama[._-]?cpp", r"llama-server", r"ollama", r"lm-?studio"),
     model_ids=(r"\.gguf$",),
-    order=Value((Tier.TOOLS, Tier.SYSTEM, Tier.MESSAGES), "order of the chat template"),
     match=same(Match.PREFIX, _DOC),
     granularity=same(1, _DOC),
     minimum=same(0, _DOC),

@@ -13,7 +13,6 @@ from tracer.cache.providers.base import (
     Value,
     same,
 )
-from tracer.model.prompt import Tier
 from tracer.model.usage import Convention
 
 _DOC = "https://developers.openai.com/api/docs/guides/prompt-caching"
@@ -30,9 +29,6 @@ PROVIDER = Provider(
     endpoints=(r"api\.openai\.com", r"openai\.azure\.com"),
     provider_ids=(r"openai(?!.*(compatible|glm|zai))", r"azure", r"codex"),
     model_ids=(r"^(openai/)?(gpt-|o[1-9](-|$)|codex)",),
-    order=Value(
-        (Tier.TOOLS, Tier.SYSTEM, Tier.MESSAGES), f"rendered; order of tools, system: {_DOC}"
-    ),
     match=ByModel(
         Value(Match.PREFIX, _DOC),
         ((_NEW, Value(Match.UNITS, f"exact breakpoints, at the ends of prompts: {_DOC}")),),

@@ -2,7 +2,6 @@
 
 from tracer.cache.providers._params import rendered
 from tracer.cache.providers.base import Lifetime, Match, Provider, Value, same
-from tracer.model.prompt import Tier
 from tracer.model.usage import Convention
 
 _SOURCE = "cache-rules.md 1.7"
@@ -13,7 +12,6 @@ PROVIDER = Provider(
     endpoints=(r"sglang",),
     provider_ids=(r"sglang",),
     model_ids=(),
-    order=Value((Tier.TOOLS, Tier.SYSTEM, Tier.MESSAGES), "order of the chat template"),
     match=same(Match.PREFIX, f"radix tree unless --disable-radix-cache: {_SOURCE}"),
     granularity=same(1, f"token, or the server's page_size: {_SOURCE}"),
     minimum=same(1, f"one page: {_SOURCE}"),

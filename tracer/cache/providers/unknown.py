@@ -2,7 +2,6 @@
 
 from tracer.cache.providers._params import rendered
 from tracer.cache.providers.base import Lifetime, Match, Provider, Value, same
-from tracer.model.prompt import Tier
 from tracer.model.usage import Convention
 
 _NONE = "the provider is not known"
@@ -13,7 +12,6 @@ PROVIDER = Provider(
     endpoints=(),
     provider_ids=(),
     model_ids=(),
-    order=Value((Tier.TOOLS, Tier.SYSTEM, Tier.MESSAGES), "what most providers do"),
     match=same(Match.PREFIX, "what most providers do"),
     granularity=same(128, "the coarsest of the documented hosted providers, so as not to cry wolf"),
     minimum=same(1_024, "what most hosted providers document"),

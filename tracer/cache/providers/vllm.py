@@ -2,7 +2,6 @@
 
 from tracer.cache.providers._params import rendered
 from tracer.cache.providers.base import Lifetime, Match, Provider, Value, same
-from tracer.model.prompt import Tier
 from tracer.model.usage import Convention
 
 _DOC = "https://docs.vllm.ai/en/latest/design/prefix_caching/"
@@ -13,7 +12,6 @@ PROVIDER = Provider(
     endpoints=(r"vllm",),
     provider_ids=(r"vllm",),
     model_ids=(),
-    order=Value((Tier.TOOLS, Tier.SYSTEM, Tier.MESSAGES), f"order of the chat template: {_DOC}"),
     match=same(Match.PREFIX, _DOC),
     granularity=same(
         16,

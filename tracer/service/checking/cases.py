@@ -81,7 +81,6 @@ class _Builder:
             request_id=row.request_id,
             attempt=row.attempt,
             turn_id=row.turn_id,
-            turn_number=self._grouped[row.key].turn_number,
             query_source=row.query_source,
             side_call=side_call,
             lane=row.lane,
@@ -125,5 +124,4 @@ class _Builder:
             mcs=found.verdict.state,
             sections=found.sections,
             reminders=found.reminders,
-            mcs_messages=found.mcs,
         )

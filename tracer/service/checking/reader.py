@@ -40,8 +40,7 @@ _decode = msgspec.json.Decoder(tuple[tuple[str, str], ...]).decode
 def rule_views(off: Iterable[str] = ()) -> tuple[RuleView, ...]:
     """Every rule, by name."""
     return tuple(
-        RuleView(r.name, r.family, r.level, r.title, r.text, r.source, r.name in off)
-        for r in all_rules()
+        RuleView(r.name, r.level, r.title, r.text, r.source, r.name in off) for r in all_rules()
     )
 
 

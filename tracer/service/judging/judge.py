@@ -286,12 +286,11 @@ class Judge:
             return None
         tip = self._paths.sums[baseline.row.node_id]
         if setting.common < tip.blocks:
-            found = self._comparing.compare(baseline, call, setting.weight)
-            return found.difference if found else None
+            return self._comparing.compare(baseline, call, setting.weight)
         if setting.proof is not None:
             found = self._comparing.compare(baseline, call, setting.weight, setting.proof)
-            if found is not None and is_of_the_prefix(found.difference):
-                return found.difference
+            if found is not None and is_of_the_prefix(found):
+                return found
         path = setting.path
         now = Billed(self._paths, path, _billed(call), setting.weight)
         proven = min(

@@ -3,7 +3,7 @@
 import sqlite3
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tracer.anatomy.messages import BlockCache
 from tracer.anatomy.prompt import AnatomyContext, anatomy_of
@@ -57,16 +57,6 @@ class Texts:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """Two prompts compared, and what a verdict makes of it."""
-
-    a: Prompt
-    b: Prompt
-    comparison: Comparison
-    difference: Difference
-
-
 class Comparing:
     """Compares prompts of one session."""
 
@@ -82,7 +72,7 @@ class Comparing:
 
     def compare(
         self, a: Call, b: Call, weight: float = 1.0, proof: LaterProof | None = None
-    ) -> Compared | None:
+    ) -> Difference | None:
         """A is the baseline; None where the log holds no prompt of either. `weight` is that of the
         head (see `Weights`); `proof` tells what a block of B really was."""
         if a.row.node_id is None or b.row.node_id is None:
@@ -104,8 +94,7 @@ class Comparing:
             b_notes=self._notes(b.row, other),
         )
         billed = [c.facts.usage.input_tokens if c.facts.usage else None for c in (a, b)]
-        found = difference_of(comparison, one, other, billed[0], billed[1], names)
-        return Compared(one, other, comparison, found)
+        return difference_of(comparison, one, other, billed[0], billed[1], names)
 
     def _notes(self, row: RequestRow, prompt: Prompt) -> dict[int, Note]:
         """What an open trace notes of the blocks of a prompt, by index."""
