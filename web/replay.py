@@ -8,7 +8,7 @@ from tracer.errors import NotFoundError
 from tracer.model.compare_views import ComparisonView
 from tracer.model.prompt import Kind
 from tracer.model.story import SessionStory, ToolCallView, TurnView, UsageRowView
-from tracer.model.views import BlockView, RequestDetail, RequestSummary
+from tracer.model.views import BlockView, RequestDetail, RequestOutline
 from tracer.service import Service
 from web.blocks import PAGE_BLOCKS, MapLink, load_detail, whole_map
 from web.compare_rows import Row, row_page
@@ -114,7 +114,7 @@ class ReplayView:
     session_href: str
 
 
-def find_request(requests: Sequence[RequestSummary], named: str, session_id: str) -> int:
+def find_request(requests: Sequence[RequestOutline], named: str, session_id: str) -> int:
     """The place in the list of the request of this key, or of this number in the session; the
     first where none is named. Raises NotFoundError."""
     if not requests:
@@ -131,27 +131,27 @@ def find_request(requests: Sequence[RequestSummary], named: str, session_id: str
 
 def make_replay(service: Service, state: ReplayState) -> ReplayView:
     """A step of a session. Raises NotFoundError."""
-    requests = service.requests(state.session_id)
+    requests, whole = service.outline(state.session_id), service.requests(state.session_id)
     at = find_request(requests, state.request, state.session_id)
     state = replace(state, request=requests[at].key)
     key = state.request
     detail = _detail(service, state)
     story = service.story(state.session_id)
     turn = next((t for t in story.turns if t.turn_id == requests[at].turn_id), None)
-    whole, callout = _map(detail), make_callout(service, key)
+    pieces, callout = _map(detail), make_callout(service, key)
     after = next((r for r in requests[at + 1 :] if r.lane == requests[at].lane), None)
     baseline = detail.baseline_key
     return ReplayView(
         state=state,
         detail=detail,
         moves=_moves(requests, at, state),
-        notches=tuple((n, state.at(n.key).page) for n in ruler(requests, at + 1)),
+        notches=tuple((n, state.at(n.key).page) for n in ruler(requests, at + 1, whole)),
         turn=turn,
         turn_words=turn.words[:HEAD_CHARS] if turn else "",
         turn_href=_turn_href(state.session_id, turn),
         changes=_changes(service, baseline, key) if baseline else None,
-        whole=whole,
-        marks=marks_of(callout, tuple(link.piece for link in whole), detail.part_sizes),
+        whole=pieces,
+        marks=marks_of(callout, tuple(link.piece for link in pieces), detail.part_sizes),
         prompt=_prompt(detail, state),
         answer=_answer(detail, story),
         calls=_other_calls(detail, requests[at:], story),
@@ -189,14 +189,14 @@ def _turn_href(session_id: str, turn: TurnView | None) -> str:
     return f"{story_url(session_id, turn.number)}#turn-{turn.number}" if turn else ""
 
 
-def _moves(requests: Sequence[RequestSummary], at: int, state: ReplayState) -> Moves:
-    def address(found: RequestSummary | None) -> str:
+def _moves(requests: Sequence[RequestOutline], at: int, state: ReplayState) -> Moves:
+    def address(found: RequestOutline | None) -> str:
         return state.at(found.key).page if found else ""
 
-    def beyond(met: Callable[[RequestSummary], bool]) -> RequestSummary | None:
+    def beyond(met: Callable[[RequestOutline], bool]) -> RequestOutline | None:
         return next((r for r in requests[at + 1 :] if met(r)), None)
 
-    def before(met: Callable[[RequestSummary], bool]) -> RequestSummary | None:
+    def before(met: Callable[[RequestOutline], bool]) -> RequestOutline | None:
         return next((r for r in reversed(requests[:at]) if met(r)), None)
 
     numbers = [r.turn_number for r in requests[: at + 1] if r.turn_number is not None]
@@ -211,27 +211,22 @@ def _moves(requests: Sequence[RequestSummary], at: int, state: ReplayState) -> M
         next=address(requests[at + 1] if at + 1 < len(requests) else None),
         turn_on=address(beyond(lambda r: (r.turn_number or 0) > turn)),
         last=address(requests[-1]) if at + 1 < len(requests) else "",
-        miss_back=address(before(_missed)),
-        miss_on=address(beyond(_missed)),
+        miss_back=address(before(lambda r: r.is_miss)),
+        miss_on=address(beyond(lambda r: r.is_miss)),
     )
 
 
-def _turn_starts(requests: Sequence[RequestSummary]) -> dict[int, RequestSummary]:
+def _turn_starts(requests: Sequence[RequestOutline]) -> dict[int, RequestOutline]:
     """The first request of each turn."""
-    starts: dict[int, RequestSummary] = {}
+    starts: dict[int, RequestOutline] = {}
     for request in requests:
         if request.turn_number is not None:
             starts.setdefault(request.turn_number, request)
     return starts
 
 
-def _next_below(starts: dict[int, RequestSummary], turn: int) -> int:
+def _next_below(starts: dict[int, RequestOutline], turn: int) -> int:
     return max((number for number in starts if number < turn), default=0)
-
-
-def _missed(request: RequestSummary) -> bool:
-    verdict = request.verdict
-    return verdict is not None and verdict.is_miss
 
 
 def _changes(service: Service, baseline: str, key: str) -> Changes:
@@ -317,7 +312,7 @@ def _answer(detail: RequestDetail, story: SessionStory) -> tuple[Answered, ...]:
 
 
 def _other_calls(
-    detail: RequestDetail, requests: Sequence[RequestSummary], story: SessionStory
+    detail: RequestDetail, requests: Sequence[RequestOutline], story: SessionStory
 ) -> tuple[ToolCallView, ...]:
     """Tool calls of the first of these requests that no answer of the log shows; of those of which
     no file says who asked, the ones that began before the next request."""

@@ -14,7 +14,7 @@ from tracer.model.story import (
     TurnView,
     UsageRowView,
 )
-from tracer.model.views import RequestSummary
+from tracer.model.views import RequestOutline, RequestSummary
 from web.filters import duration, num, one_line
 from web.layout.turn_lane import LaneItem, TurnLane, turn_lane
 from web.layout.words import place_words, usage_words
@@ -110,9 +110,15 @@ class Turns:
     pages: TurnPages
 
 
-def make_turns(story: SessionStory, requests: Sequence[RequestSummary], turns_from: int) -> Turns:
-    """The page on which turn number `turns_from` stands."""
-    made = _Maker(story, requests)
+def make_turns(
+    story: SessionStory,
+    outline: Sequence[RequestOutline],
+    requests: Sequence[RequestSummary],
+    turns_from: int,
+) -> Turns:
+    """The page on which turn number `turns_from` stands: `outline` are all of the session's
+    requests in short, `requests` the same, of which only those of the page are looked at."""
+    made = _Maker(story, outline, requests)
     starts = _page_starts([made.size(turn) for turn in story.turns])
     wanted = next((i for i, t in enumerate(story.turns) if t.number == turns_from), None)
     if wanted is None:  # no such turn: the first page, or the last one beyond it
@@ -158,17 +164,23 @@ def relative(link: FamilyLink) -> Relative:
 class _Maker:
     """Puts the steps of each turn together."""
 
-    def __init__(self, story: SessionStory, requests: Sequence[RequestSummary]) -> None:
+    def __init__(
+        self,
+        story: SessionStory,
+        outline: Sequence[RequestOutline],
+        requests: Sequence[RequestSummary],
+    ) -> None:
+        self.whole = requests
         self.session_id = story.session_id
         self.rows = {row.request_key: row for row in story.usage_rows if row.request_key}
         known = {turn.turn_id for turn in story.turns}
         self.turn_ids = known
-        self.requests: dict[str, list[RequestSummary]] = {}
-        for request in requests:
+        self.requests: dict[str, list[RequestOutline]] = {}
+        for request in outline:
             turn_id = request.turn_id if request.turn_id in known else ""
             self.requests.setdefault(turn_id, []).append(request)
-        self.seqs = {request.key: request.seq for request in requests}
-        turn_of = {request.key: request.turn_id for request in requests}
+        self.seqs = {request.key: request.seq for request in outline}
+        turn_of = {request.key: request.turn_id for request in outline}
         self.tools: dict[str, list[ToolCallView]] = {}
         for call in story.tools:
             turn_id = call.turn_id or turn_of.get(call.request_key, "")
@@ -200,7 +212,7 @@ class _Maker:
         return self._made(None, "", None)
 
     def _made(self, turn: TurnView | None, turn_id: str, start_ms: int | None) -> TurnBox:
-        requests = self.requests.get(turn_id, [])
+        requests = [self.whole[short.seq - 1] for short in self.requests.get(turn_id, [])]
         calls = self.tools.get(turn_id, [])
         if start_ms is None:
             starts = [r.started_at_ms for r in requests if r.started_at_ms is not None]

@@ -3,15 +3,15 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from tracer.model.story import SessionStory, UsageRowView
-from tracer.model.views import RequestSummary
+from tracer.model.views import RequestOutline
 from tracer.words import plural
 from web.filters import duration, num
 from web.layout.usage_chart import UsagePoint
-from web.layout.words import place_words, usage_words
+from web.layout.words import counts_words, place_words
 from web.urls import replay_url
 
 
-def usage_points(story: SessionStory, requests: Sequence[RequestSummary]) -> tuple[UsagePoint, ...]:
+def usage_points(story: SessionStory, requests: Sequence[RequestOutline]) -> tuple[UsagePoint, ...]:
     """A point a request, by start."""
     rows = {row.request_key: row for row in story.usage_rows if row.request_key}
     return tuple(
@@ -21,23 +21,21 @@ def usage_points(story: SessionStory, requests: Sequence[RequestSummary]) -> tup
     )
 
 
-def _retries(request: RequestSummary, rows: Mapping[str, UsageRowView]) -> int:
+def _retries(request: RequestOutline, rows: Mapping[str, UsageRowView]) -> int:
     """Whether a request is itself a retry: counted where no usage row counts the retries."""
     return 0 if rows else int(request.attempt > 1)
 
 
 def _point(
-    session_id: str, request: RequestSummary, row: UsageRowView | None, retries: int
+    session_id: str, request: RequestOutline, row: UsageRowView | None, retries: int
 ) -> UsagePoint:
-    usage = request.usage
-    split = usage is not None and usage.cache_read_tokens is not None
-    total = (usage.input_tokens or 0) if usage else 0
+    split = request.cache_read_tokens is not None
     return UsagePoint(
-        read_tokens=(usage.cache_read_tokens or 0) if usage else 0,
-        write_tokens=(usage.cache_write_tokens or 0) if usage else 0,
-        fresh_tokens=(usage.fresh_tokens or 0) if usage and split else 0,
-        unsplit_tokens=0 if split else total,
-        output_tokens=usage.output_tokens if usage else None,
+        read_tokens=request.cache_read_tokens or 0,
+        write_tokens=request.cache_write_tokens or 0,
+        fresh_tokens=(request.fresh_tokens or 0) if split else 0,
+        unsplit_tokens=0 if split else request.input_tokens or 0,
+        output_tokens=request.output_tokens,
         first_token_ms=row.first_token_ms if row else None,
         context_used=row.context_used if row else None,
         context_window=row.context_window if row else None,
@@ -47,11 +45,11 @@ def _point(
     )
 
 
-def _words(request: RequestSummary, row: UsageRowView | None, retries: int) -> Iterator[str]:
-    yield f"Request {request.seq}, {place_words(request)}, {request.status.value}"
-    yield usage_words(request.usage)
-    if request.usage and request.usage.output_tokens is not None:
-        yield f"output {num(request.usage.output_tokens)}"
+def _words(request: RequestOutline, row: UsageRowView | None, retries: int) -> Iterator[str]:
+    yield f"Request {request.seq}, {place_words(request)}, {request.status}"
+    yield counts_words(request)
+    if request.output_tokens is not None:
+        yield f"output {num(request.output_tokens)}"
     if row and row.first_token_ms is not None:
         yield f"first token after {duration(row.first_token_ms)}"
     if row and row.context_used is not None:

@@ -60,10 +60,13 @@ def merge_tools(facts: Iterable[ToolFact], events: Iterable[EventFact]) -> list[
     for call_id, own in told.items():
         by_call.setdefault(call_id, []).append(_from_events(call_id, own))
     calls = []
+    sources: dict[tuple[str, ...], tuple[str, ...]] = {}  # one of a kind, for thousands of calls
     for call_id, found in by_call.items():
         found.sort(key=lambda f: _RANKS.index(f.known_from))
         permission_ms = _permission(told.get(call_id, []))
-        calls.append(ToolCall(_merged(found), permission_ms, tuple(f.known_from for f in found)))
+        known_from = tuple(f.known_from for f in found)
+        known_from = sources.setdefault(known_from, known_from)
+        calls.append(ToolCall(_merged(found), permission_ms, known_from))
     return sorted(calls, key=_place)
 
 

@@ -196,6 +196,10 @@ class RequestOutline(NamedTuple):
     markers: int
     result: Result | None
     baseline_key: str
+    step: int | None = None
+    query_source: str = ""
+    fresh_tokens: int | None = None
+    output_tokens: int | None = None
 
     @property
     def is_miss(self) -> bool:

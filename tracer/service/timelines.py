@@ -130,6 +130,10 @@ def outlines(
             markers=len(request.markers),
             result=verdict.result if verdict else None,
             baseline_key=verdict.baseline_key if verdict else "",
+            step=data.grouped[row.key].step,
+            query_source=row.query_source,
+            fresh_tokens=request.row.fresh_tokens,
+            output_tokens=request.row.output_tokens,
         )
 
 

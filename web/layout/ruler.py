@@ -5,16 +5,16 @@ from dataclasses import dataclass
 
 from tracer.model.events import Status
 from tracer.model.verdict import Result
-from tracer.model.views import RequestSummary
+from tracer.model.views import RequestOutline, RequestSummary
 from web.layout.scale import bucket_size
 from web.layout.words import place_words
 from web.verdict_words import brief_words
 
 MOST_NOTCHES, MOST_LABELS = 200, 40
 _MARKS = (
-    ("failed", lambda r: r.status is Status.FAILED),
-    ("miss", lambda r: r.verdict is not None and r.verdict.result is Result.MISS),
-    ("partial", lambda r: r.verdict is not None and r.verdict.result is Result.PARTIAL),
+    ("failed", lambda r: r.status == Status.FAILED),
+    ("miss", lambda r: r.result is Result.MISS),
+    ("partial", lambda r: r.result is Result.PARTIAL),
 )  # fmt: skip
 
 
@@ -34,8 +34,11 @@ class Notch:
     current: bool
 
 
-def ruler(requests: Sequence[RequestSummary], seq: int) -> tuple[Notch, ...]:
-    """The notches, the one with number `seq` being current. No more than MOST_NOTCHES."""
+def ruler(
+    requests: Sequence[RequestOutline], seq: int, whole: Sequence[RequestSummary]
+) -> tuple[Notch, ...]:
+    """The notches, the one with number `seq` being current. No more than MOST_NOTCHES. `whole` are
+    the same requests: what became of one is told where it has a notch of its own."""
     each = bucket_size(len(requests), MOST_NOTCHES)
     apart = len(requests) / each / MOST_LABELS
     notches: list[Notch] = []
@@ -60,18 +63,19 @@ def ruler(requests: Sequence[RequestSummary], seq: int) -> tuple[Notch, ...]:
                 else "even",
                 mark=next((name for name, met in _MARKS if any(map(met, run))), ""),
                 label=str(own) if labelled else "",
-                title=_title(run),
+                title=_title(run, whole),
                 current=run[0].seq <= seq <= run[-1].seq,
             )
         )
     return tuple(notches)
 
 
-def _title(run: Sequence[RequestSummary]) -> str:
+def _title(run: Sequence[RequestOutline], whole: Sequence[RequestSummary]) -> str:
     first = run[0]
     if len(run) > 1:
         return f"Requests {first.seq} to {run[-1].seq}, from {place_words(first)} on"
-    words = [f"Request {first.seq}, {place_words(first)}", first.status.value]
-    if first.verdict is not None:
-        words.append(brief_words(first.verdict))
+    words = [f"Request {first.seq}, {place_words(first)}", str(first.status)]
+    verdict = whole[first.seq - 1].verdict
+    if verdict is not None:
+        words.append(brief_words(verdict))
     return "; ".join(words)

@@ -4,7 +4,7 @@ from tracer.model.anatomy_views import SectionView
 from tracer.model.events import Status
 from tracer.model.prompt import Marker
 from tracer.model.usage import Convention, Usage
-from tracer.model.views import RequestSummary, TimelineColumn
+from tracer.model.views import RequestOutline, RequestSummary, TimelineColumn
 from tracer.words import TIER_WORDS, plural
 from web.filters import duration, num, one_line
 from web.verdict_words import brief_words
@@ -13,7 +13,7 @@ _SIDE = (("title", "T", "title"), ("compact", "C", "compaction"), ("summar", "C"
          ("agent", "S", "subagent"))  # fmt: skip
 
 
-def side_call(request: RequestSummary) -> tuple[str, str]:
+def side_call(request: RequestSummary | RequestOutline) -> tuple[str, str]:
     """The letter and the word for a call outside the conversation: ("T", "title")."""
     source = request.query_source or request.lane.partition("@")[0]
     for piece, letter, word in _SIDE:
@@ -24,7 +24,12 @@ def side_call(request: RequestSummary) -> tuple[str, str]:
 
 def usage_words(usage: Usage | None) -> str:
     """What the provider billed, as a sum: input 125,440 = read 36,992 + fresh 88,448."""
-    if usage is None or usage.input_tokens is None:
+    return "usage not reported" if usage is None else counts_words(usage)
+
+
+def counts_words(usage: Usage | RequestOutline) -> str:
+    """The same of the counts of a request in short."""
+    if usage.input_tokens is None:
         return "usage not reported"
     pieces = [
         f"{name} {num(value)}"
@@ -98,7 +103,7 @@ def marker_words(marker: Marker) -> str:
     return ", ".join([place, *notes])
 
 
-def place_words(request: RequestSummary) -> str:
+def place_words(request: RequestSummary | RequestOutline) -> str:
     """Where in the conversation a request stands: turn 4, step 3."""
     if request.side_call:
         return f"{side_call(request)[1]} call"

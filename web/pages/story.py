@@ -59,14 +59,14 @@ def _view(request: Request) -> StoryView:
     service, session_id = service_of(request), request.path_params["session_id"]
     turns_from = whole_number(request, "from", least=1) or 0
     session, story = service.session(session_id), service.story(session_id)
-    requests = service.requests(session_id)
+    outline, requests = service.outline(session_id), service.requests(session_id)
     return StoryView(
         session=session,
         story=story,
-        turns=make_turns(story, requests, turns_from),
+        turns=make_turns(story, outline, requests, turns_from),
         parent=relative(story.parent) if story.parent else None,
         children=tuple(map(relative, story.children)),
-        chart=usage_chart(usage_points(story, requests)),
+        chart=usage_chart(usage_points(story, outline)),
         cache=_numbers(service, session, requests),
         session_href=SessionState(session_id).page,
         fragment="/fragments" + story_url(session_id, turns_from),
