@@ -15,6 +15,7 @@ from tests.integration.test_kept_contents import grown
 from tests.samples import SAMPLES
 from tracer import service
 from tracer.ingest import IngestOptions, Ingestor
+from tracer.model.verdict_views import VerdictView
 from tracer.model.views import RequestDetail
 from tracer.service import Service, stored_contents
 from tracer.service.checking.keeping import check_all
@@ -33,7 +34,7 @@ GROWING = (
     "context-trace/compaction",
 )
 MIXED = ("zcode/anatomy-on", "zcode/prompt-variants", "zcode/windowed-long", "zcode/mcs-off")
-Shown = dict[str, tuple[RequestDetail, list[str]]]
+Shown = dict[str, tuple[RequestDetail, list[str], VerdictView]]
 
 
 class AskedError(AssertionError):
@@ -61,21 +62,24 @@ def sessions_unread(db: Path) -> Iterator[None]:
         yield
 
 
-def shown(db: Path) -> Shown:
-    """Every request, and the order of its roles."""
-    reads = Service(db)
+def shown(db: Path, reads: Service | None = None) -> Shown:
+    """Every request with the order of its roles, and why it read what it read."""
+    reads = reads or Service(db)
     found: Shown = {}
     for (key,) in rows(db, "SELECT key FROM requests ORDER BY key"):
         detail = reads.request(key, block_limit=None, text=True)
-        found[key] = detail, list(detail.request.roles)
+        found[key] = detail, list(detail.request.roles), reads.explain(key)
     return found
 
 
 def by_sessions(db: Path) -> Shown:
-    """The same by other rules than what is stored was made by."""
+    """The same of sessions that are loaded, by other rules than what is stored was made by."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stored_contents, "contents_rules", lambda: "other rules")
-        return shown(db)
+        reads = Service(db)
+        for (session,) in rows(db, "SELECT session_id FROM sessions"):
+            tuple(reads.requests(session))
+        return shown(db, reads)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -114,8 +118,8 @@ def test_files_read_in_another_order(db: Path, tmp_path: Path) -> None:
     with sessions_unread(db):
         alone = shown(db)
     assert alone == by_sessions(db)
-    assert {key: d.request.seq for key, (d, _) in before.items()} != {
-        key: d.request.seq for key, (d, _) in alone.items() if key in before
+    assert {key: d.request.seq for key, (d, *_) in before.items()} != {
+        key: d.request.seq for key, (d, *_) in alone.items() if key in before
     }
 
 
@@ -170,7 +174,7 @@ def test_a_request_without_a_time_takes_away_what_is_stored(db: Path, tmp_path: 
     with sessions_unread(db):
         alone = shown(db)
     assert alone == by_sessions(db)
-    assert None in {detail.request.started_at_ms for detail, _ in alone.values()}
+    assert None in {detail.request.started_at_ms for detail, *_ in alone.values()}
 
 
 def lines_of(name: str) -> list[bytes]:

@@ -305,8 +305,8 @@ class Service(ChecksOfService, SearchOfService, SegmentsOfService):
         with self._read() as connection:
             row_id = session_row(connection, session_id)
             loaded = self._loaded(connection, row_id, session_id)
-            requests = loaded.requests(connection)
-            asked = (row_id, session_id, requests, loaded.data.seqs, first_seq, last_seq)
+            requests, seqs = loaded.requests(connection), loaded.data(connection).seqs
+            asked = (row_id, session_id, requests, seqs, first_seq, last_seq)
             off = self._checks.off
             return self._surroundings.get(
                 connection,
@@ -320,7 +320,7 @@ class Service(ChecksOfService, SearchOfService, SegmentsOfService):
         return self._sessions.get(
             connection,
             row_id,
-            lambda: LoadedSession(connection, row_id, session_id, self._verdicts, self._contents),
+            lambda: LoadedSession(row_id, session_id, self._verdicts, self._contents),
         )
 
     def request(
@@ -418,8 +418,8 @@ class Service(ChecksOfService, SearchOfService, SegmentsOfService):
         prices = load_prices(self._prices)
         with self._read() as connection:
             row_id, session_id = session_of(connection, key)
-            data = self._loaded(connection, row_id, session_id).data
-            return self._verdicts.explain(connection, row_id, data, key, against, prices)
+            order = self._loaded(connection, row_id, session_id).order(connection)
+            return self._verdicts.explain(connection, row_id, order, key, against, prices)
 
     def misses(
         self, session_id: str = "", *, code: str = "", limit: int = 100, offset: int = 0

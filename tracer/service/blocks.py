@@ -1,6 +1,6 @@
 """The blocks of a prompt as they are shown: one by one, by part, and as runs on the map."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -25,7 +25,7 @@ class Around:
 
     request: RequestSummary
     row: RequestRow
-    paths: dict[int, str]
+    paths: Mapping[int, str]
     scaled: CalibratedParts | None
     common: int
 

@@ -37,6 +37,7 @@ from tracer.service.requests import (
     is_side_call,
     load_session,
     summarise,
+    told_beside,
 )
 from tracer.service.sessions import summaries
 from tracer.store.reading import request_markers, request_row
@@ -149,7 +150,11 @@ def _side(place: _Place, loaded: LoadedPrompt, title: str) -> ComparedSide:
     start = max(0, at - CHOICES)
     return ComparedSide(
         request=summarise(
-            place.data, place.whole.row.session_id, place.seq, place.whole, facts_of(loaded.rows)
+            told_beside(place.data, place.whole.row.key),
+            place.whole.row.session_id,
+            place.seq,
+            place.whole,
+            facts_of(loaded.rows),
         ),
         session_title=title,
         blocks=len(blocks),

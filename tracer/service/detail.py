@@ -1,25 +1,25 @@
 """One request in full: its blocks in order, what it answered, what the log says beside it."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
 from tracer.anatomy.calibration import Calibration, calibrated_parts
 from tracer.model.anatomy_views import AnatomyView
-from tracer.model.events import Status
 from tracer.model.prompt import Kind
 from tracer.model.source import SourceRef
 from tracer.model.views import BlockView, RequestDetail, RequestSummary, SessionSummary
 from tracer.service.anatomy_detail import PromptReader, ReadPrompt, Sizes, build_anatomy
-from tracer.service.baselines import baseline_for
 from tracer.service.blocks import Around, block_views, map_runs, prompt_parts
 from tracer.service.evidence import evidence_of
 from tracer.service.joined import ContextReport, context_report, log_lines
 from tracer.service.loaded import LoadedSession
-from tracer.service.requests import SessionData, WholeRequest
+from tracer.service.requests import WholeRequest
+from tracer.service.standing import Standing
 from tracer.store.prompts import BlockRow, block_texts, chain_ids, prompt_blocks, response_blocks
 from tracer.store.reading import RequestRow, request_places, request_texts
+from tracer.store.standing import PromptTip
 
 _NOT_ANSWERED = frozenset({"failed", "cancelled"})
 
@@ -38,21 +38,20 @@ def build_detail(
 ) -> RequestDetail:
     """The detail of the request `key` of a loaded session; `anatomy` False leaves out what needs
     the texts of the whole prompt."""
-    data = loaded.data
-    seq = data.seqs[key]
-    whole = loaded.request(connection, seq)
-    row = whole.row
+    whole, order = loaded.request(connection, key), loaded.order(connection)
+    row, paths = whole.row, loaded.paths(connection)
+    standing = order.standing(row)
     blocks = prompt_blocks(connection, row.node_id) if row.node_id is not None else []
     read = cache(partial(_read_prompt, connection, loaded, prompts, whole, blocks))
-    summary = loaded.summary(connection, seq, whole, blocks, lambda: read().found)
-    baseline, common = _baseline(connection, data, seq, blocks)
+    summary = loaded.summary(connection, standing, whole, blocks, lambda: read().found)
+    common = _common(connection, standing.baseline, blocks)
     sizes = _sizes(summary, blocks, loaded.calibration(connection, row.lane))
-    around = Around(summary, row, data.paths, sizes.calibrated, common or 0)
+    around = Around(summary, row, paths, sizes.calibrated, common or 0)
     page = blocks[block_from : None if block_limit is None else block_from + block_limit]
     texts = block_texts(connection, [b.block_id for b in page]) if text else {}
     response = _response(connection, row, around)
     params_json, headers_json = request_texts(connection, row.id)
-    report = context_report(connection, data, loaded.row_id, row)
+    report = context_report(connection, paths, order, loaded.row_id, row)
     view = report.view if report else None
     prompt = read() if anatomy and blocks else None
     found = _anatomy(connection, row, summary, blocks, prompt, report, sizes) if anatomy else None
@@ -68,17 +67,17 @@ def build_detail(
         uncounted_blocks=sizes.uncounted_blocks,
         calibration=sizes.own,
         response=response,
-        response_provisional=_is_last_word(data, seq, response),
-        log=log_lines(connection, data, loaded.row_id, row),
+        response_provisional=_is_last_word(row, standing, response),
+        log=log_lines(connection, paths, loaded.row_id, row),
         context_usage=view,
         evidence=evidence_of(summary, row, blocks, sizes.uncounted_blocks, view),
         params_json=params_json,
         headers_json=headers_json,
-        sources=_sources(connection, data, row),
-        attempts=_attempts(data, summary.call_key),
-        previous_key=data.rows[seq - 2].key if seq > 1 else "",
-        next_key=data.rows[seq].key if seq < len(data.rows) else "",
-        baseline_key=baseline,
+        sources=_sources(connection, paths, row),
+        attempts=standing.attempts,
+        previous_key=standing.previous_key,
+        next_key=standing.next_key,
+        baseline_key=standing.baseline.key if standing.baseline else "",
         common_blocks=common,
         map_runs=map_runs(blocks, row, common or 0),
         anatomy=found,
@@ -121,37 +120,29 @@ def _anatomy(
 
 
 def _sources(
-    connection: sqlite3.Connection, data: SessionData, row: RequestRow
+    connection: sqlite3.Connection, paths: Mapping[int, str], row: RequestRow
 ) -> tuple[SourceRef, ...]:
     """Every line that a request was read from."""
     return tuple(
-        SourceRef(data.paths.get(source, ""), line, offset)
+        SourceRef(paths.get(source, ""), line, offset)
         for source, line, offset in request_places(connection, row.id)
     )
 
 
-def _attempts(data: SessionData, call_key: str) -> tuple[tuple[str, int, Status], ...]:
-    """All attempts of a logical call."""
-    return tuple(
-        (row.key, row.attempt, Status(row.status))
-        for row in data.rows
-        if data.grouped[row.key].call_key == call_key
-    )
-
-
-def _baseline(
-    connection: sqlite3.Connection, data: SessionData, seq: int, blocks: Sequence[BlockRow]
-) -> tuple[str, int | None]:
-    """The request that this one is compared with, and how many leading blocks they share."""
-    key = baseline_for(connection, data, seq).key
-    other = next((row for row in data.rows if row.key == key), None)
-    if other is None or other.node_id is None:
-        return "", None
-    theirs = set(chain_ids(connection, other.node_id))
+def _common(
+    connection: sqlite3.Connection, baseline: PromptTip | None, blocks: Sequence[BlockRow]
+) -> int | None:
+    """How many leading blocks a prompt shares with that of its baseline; None without one."""
+    if baseline is None:
+        return None
+    depths = {block.node_id: depth for depth, block in enumerate(blocks)}
+    if baseline.node_id in depths:  # mostly: a node stands for all that leads to it
+        return depths[baseline.node_id] + 1
+    theirs = set(chain_ids(connection, baseline.node_id))
     common = 0
     while common < len(blocks) and blocks[common].node_id in theirs:
         common += 1
-    return other.key, common
+    return common
 
 
 def _calibration(summary: RequestSummary, blocks: Sequence[BlockRow]) -> float | None:
@@ -187,12 +178,7 @@ def _sizes(
     return Sizes(total, uncounted, scaled, own, lane)
 
 
-def _is_last_word(data: SessionData, seq: int, response: Sequence[BlockView]) -> bool:
+def _is_last_word(row: RequestRow, standing: Standing, response: Sequence[BlockView]) -> bool:
     """True where no later request of the lane carries the answer as history yet: then the log's
     `response` is all that shows it (formats/zcode.md 14, case 28)."""
-    row = data.rows[seq - 1]
-    if not response or row.status in _NOT_ANSWERED:
-        return False
-    return not any(
-        later.lane == row.lane and later.node_id is not None for later in data.rows[seq:]
-    )
+    return bool(response) and row.status not in _NOT_ANSWERED and not standing.carried

@@ -1,6 +1,7 @@
 """What the structured log says beside a request: its lines, and the agent's own context report."""
 
 import sqlite3
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from tracer.assemble.joins import (
@@ -12,7 +13,8 @@ from tracer.assemble.joins import (
 )
 from tracer.model.source import SourceRef
 from tracer.model.views import ContextCategory, ContextUsageView, JoinedLogLine
-from tracer.service.requests import SessionData, is_side_call
+from tracer.service.requests import is_side_call
+from tracer.service.standing import Order
 from tracer.store.events import (
     EventRow,
     UsageRow,
@@ -37,8 +39,9 @@ class ContextReport(NamedTuple):
 
 
 def log_lines(
-    connection: sqlite3.Connection, data: SessionData, row_id: int, row: RequestRow
+    connection: sqlite3.Connection, paths: Mapping[int, str], row_id: int, row: RequestRow
 ) -> tuple[JoinedLogLine, ...]:
+    """The lines about a request; `paths` are those of all sources, by row id."""
     events = {e.id: e for e in attempt_events(connection, row_id, row.request_id)}
     if row.started_at_ms is not None:
         end = row.completed_at_ms or row.started_at_ms
@@ -47,7 +50,7 @@ def log_lines(
     facts = _request_facts(row)
     lines = []
     in_order = sorted(
-        events.values(), key=lambda e: (e.at_ms or 0, data.paths.get(e.source_id, ""), e.line)
+        events.values(), key=lambda e: (e.at_ms or 0, paths.get(e.source_id, ""), e.line)
     )
     for event in in_order:
         join = join_line(_line_facts(event), facts)
@@ -65,7 +68,7 @@ def log_lines(
                 join.key,
                 event.context_json,
                 event.error_json,
-                SourceRef(data.paths.get(event.source_id, ""), event.line, event.offset_bytes),
+                SourceRef(paths.get(event.source_id, ""), event.line, event.offset_bytes),
             )
         )
     return tuple(lines)
@@ -82,7 +85,11 @@ def _request_facts(row: RequestRow) -> RequestFacts:
 
 
 def context_report(
-    connection: sqlite3.Connection, data: SessionData, row_id: int, row: RequestRow
+    connection: sqlite3.Connection,
+    paths: Mapping[int, str],
+    order: Order,
+    row_id: int,
+    row: RequestRow,
 ) -> ContextReport | None:
     """The agent's own report for a request: one that names it; else its conversation's first
     attempts only, since the snapshot is written once before a model call."""
@@ -92,13 +99,7 @@ def context_report(
     guessing = row.attempt == 1 and row.started_at_ms is not None and not is_side_call(row)
     if named is None and not guessing:
         return None
-    starts = [
-        other.started_at_ms
-        for other in data.rows
-        if other.lane == row.lane and other.attempt == 1 and other.key != row.key
-        if other.started_at_ms is not None
-    ]
-    found = snapshot_before(lines, _request_facts(row), starts)
+    found = snapshot_before(lines, _request_facts(row), order.first_starts(row)) if lines else None
     if found is None:
         return None
     event = snapshots[found]
@@ -127,7 +128,7 @@ def context_report(
         total_tokens=total.tokens if total else None,
         categories=tuple(categories),
         strength="heuristic" if named is None else "exact",
-        source=SourceRef(data.paths.get(event.source_id, ""), event.line, event.offset_bytes),
+        source=SourceRef(paths.get(event.source_id, ""), event.line, event.offset_bytes),
         context_window=counts.get("contextWindow"),
         output_reserve=counts.get("outputReserve"),
     )

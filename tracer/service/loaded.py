@@ -18,22 +18,35 @@ from tracer.model.views import RequestOutline, RequestSummary, Timeline
 from tracer.service.contents import Contents, KeptContents
 from tracer.service.facts import NO_PROMPT, PromptFacts
 from tracer.service.lazy import Lazy
+from tracer.service.logged import LoggedSections
 from tracer.service.presences import build_presence
-from tracer.service.requests import WholeRequest, load_session, logged_before, summarise
+from tracer.service.requests import (
+    SessionData,
+    ToldBeside,
+    WholeRequest,
+    load_session,
+    logged_before,
+    summarise,
+    told_beside,
+)
 from tracer.service.segmenting import session_segments
 from tracer.service.sessions import summaries
+from tracer.service.standing import LoadedOrder, Order, Standing, StoredOrder
 from tracer.service.stored_contents import StoredContents
 from tracer.service.timelines import build_timeline, outlines
 from tracer.service.verdicts import VerdictReader
+from tracer.store.events import session_sections
+from tracer.store.layout_reading import has_layouts
 from tracer.store.prompts import BlockRow
 from tracer.store.reading import (
     RequestRow,
     child_ids,
     request_markers,
-    request_row,
+    request_of_key,
     session_markers,
     session_requests,
 )
+from tracer.store.sources import source_paths
 
 
 class LoadedSession:
@@ -41,17 +54,18 @@ class LoadedSession:
 
     def __init__(
         self,
-        connection: sqlite3.Connection,
         row_id: int,
         session_id: str,
         verdicts: VerdictReader,
         kept: KeptContents,
     ) -> None:
-        self.data = load_session(connection, row_id)
         self.row_id = row_id
         self.session_id = session_id
         self._verdicts = verdicts
         self._kept = kept
+        self._data: SessionData | None = None
+        self._sections: LoggedSections | None = None
+        self._paths: Mapping[int, str] | None = None
         self._contents: Contents | None = None
         self._whole: list[WholeRequest] | None = None
         self._requests: Sequence[RequestSummary] | None = None
@@ -61,16 +75,43 @@ class LoadedSession:
         self._segments: Mapping[int, RequestSegments] | None = None
         self._stored_contents: StoredContents | None = None
 
+    def data(self, connection: sqlite3.Connection) -> SessionData:
+        """All requests, in short."""
+        if self._data is None:
+            self._data = data = load_session(connection, self.row_id)
+            self._sections, self._paths = data.sections, data.paths
+        return self._data
+
+    def order(self, connection: sqlite3.Connection) -> Order:
+        """The order of the requests, without loading them for it."""
+        if self._data is None:
+            return StoredOrder(connection, self.row_id)
+        return LoadedOrder(connection, self._data)
+
+    def sections(self, connection: sqlite3.Connection) -> LoggedSections:
+        """The sections that the log tells."""
+        if self._sections is None:
+            self._sections = LoggedSections(session_sections(connection, self.row_id))
+        return self._sections
+
+    def paths(self, connection: sqlite3.Connection) -> Mapping[int, str]:
+        """The paths of all sources, by row id."""
+        if self._paths is None:
+            self._paths = source_paths(connection)
+        return self._paths
+
     def segments(self, connection: sqlite3.Connection) -> Mapping[int, RequestSegments]:
         """How the prompts were laid out, by the requests' row ids, where the log says it."""
         if self._segments is None:
-            self._segments = session_segments(connection, self.row_id, self.data.rows)
+            traced = has_layouts(connection, self.row_id)
+            rows = self.data(connection).rows if traced else ()
+            self._segments = session_segments(connection, self.row_id, rows) if traced else {}
         return self._segments
 
     def contents(self, connection: sqlite3.Connection) -> Contents:
         """What the prompts contain."""
         if self._contents is None:
-            self._contents = self._kept.get(connection, self.row_id, self.data)
+            self._contents = self._kept.get(connection, self.row_id, self.data(connection))
         return self._contents
 
     def requests(self, connection: sqlite3.Connection) -> Sequence[RequestSummary]:
@@ -78,39 +119,47 @@ class LoadedSession:
         if self._requests is None:
             # Nothing here refers to the session itself: that would be a circle.
             whole, contents = self._all(connection), self.contents(connection)
-            data, name = self.data, self.session_id
+            data, name = self.data(connection), self.session_id
             self._requests = Lazy(
                 len(whole),
-                lambda i: summarise(data, name, i + 1, whole[i], contents.facts(i + 1)),
+                lambda i: summarise(
+                    told_beside(data, whole[i].row.key),
+                    name,
+                    i + 1,
+                    whole[i],
+                    contents.facts(i + 1),
+                ),
             )
         return self._requests
 
-    def request(self, connection: sqlite3.Connection, seq: int) -> WholeRequest:
-        """The request number `seq` (from 1), without reading all of them for it."""
+    def request(self, connection: sqlite3.Connection, key: str) -> WholeRequest:
+        """One request, without reading all of them for it."""
         if self._whole is not None:
-            return self._whole[seq - 1]
-        row_id = self.data.rows[seq - 1].id
+            return self._whole[self.data(connection).seqs[key] - 1]
+        row = request_of_key(connection, key)
         return WholeRequest(
-            request_row(connection, row_id),
-            tuple(request_markers(connection, row_id)),
-            self._verdicts.brief(connection, self.row_id, row_id),
-            self.segments(connection).get(row_id),
+            row,
+            tuple(request_markers(connection, row.id)),
+            self._verdicts.brief(connection, self.row_id, row.id),
+            self.segments(connection).get(row.id),
         )
 
     def summary(
         self,
         connection: sqlite3.Connection,
-        seq: int,
+        standing: Standing,
         whole: WholeRequest,
         blocks: Sequence[BlockRow],
         read: Callable[[], PromptAnatomy],
     ) -> RequestSummary:
-        """The summary of the request number `seq`; `blocks` are its prompt, empty where it has
-        none, and `read` gives their anatomy."""
+        """The summary of a request; `blocks` are its prompt, empty where it has none, and `read`
+        gives their anatomy."""
+        seq = standing.seq
         if self._whole is not None:
             return self.requests(connection)[seq - 1]
         facts = self._facts(connection, seq, whole.row, blocks, read) if blocks else NO_PROMPT
-        return summarise(self.data, self.session_id, seq, whole, facts)
+        told = ToldBeside(standing.grouped, self.sections(connection), self.paths(connection))
+        return summarise(told, self.session_id, seq, whole, facts)
 
     def _facts(
         self,
@@ -123,7 +172,7 @@ class LoadedSession:
         """From what is stored of the session where that will do, else from all of its prompts."""
         stored = self._stored(connection)
         if self._contents is None and stored.knows_lives():
-            logged = logged_before(self.data.sections, row)
+            logged = logged_before(self.sections(connection), row)
             facts = stored.facts(connection, seq, row, blocks, read(), logged)
             if facts is not None:
                 return facts
@@ -142,7 +191,7 @@ class LoadedSession:
     ) -> tuple[LoggedText, ...]:
         """The texts of sections that the log tells before a request, those of the newest line
         last."""
-        logged = self.data.sections
+        logged = self.sections(connection)
         logged.read_texts(connection)
         return logged.texts(logged.version(started_at_ms))
 
@@ -155,14 +204,14 @@ class LoadedSession:
         """The presence matrix."""
         if self._presence is None:
             anatomies = self.contents(connection).anatomies
-            self._presence = build_presence(self.data, anatomies, self.session_id)
+            self._presence = build_presence(self.data(connection), anatomies, self.session_id)
         return self._presence
 
     def outline(self, connection: sqlite3.Connection) -> Sequence[RequestOutline]:
         """All requests in short."""
         if self._outline is None:
             whole, tree = self._all(connection), self.contents(connection).tree
-            self._outline = tuple(outlines(self.data, tree, whole))
+            self._outline = tuple(outlines(self.data(connection), tree, whole))
         return self._outline
 
     def timeline(self, connection: sqlite3.Connection) -> Timeline:
@@ -173,7 +222,7 @@ class LoadedSession:
             self._timeline = build_timeline(
                 connection,
                 self.row_id,
-                self.data,
+                self.data(connection),
                 self._all(connection),
                 self.contents(connection).tree,
                 self.requests(connection),

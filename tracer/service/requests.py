@@ -1,8 +1,9 @@
 """Requests of a session: what they are as a whole, and the summary of each."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 import msgspec
 
@@ -27,6 +28,14 @@ from tracer.store.reading import (
 from tracer.store.sources import source_paths
 
 _ROLES = {role: at for at, role in enumerate(("system", "user", "assistant", "tool"))}
+
+
+class Purposed(Protocol):
+    """Whatever tells what a request was made for."""
+
+    @property
+    def query_source(self) -> str:
+        """What the log calls it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +74,23 @@ def attempt_facts(row: AnyRequest) -> AttemptFacts:
     return AttemptFacts(row.key, row.attempt, row.turn_id, row.query_source, is_side_call(row))
 
 
-def is_side_call(row: AnyRequest) -> bool:
+def is_side_call(row: Purposed) -> bool:
     """True for calls beside the conversation: titles, compactions, checks."""
     return row.query_source not in CONVERSATIONS
+
+
+class ToldBeside(NamedTuple):
+    """What other rows tell of a request: where it stands among the others, the sections that the
+    session's log tells, and the paths of all sources, by row id."""
+
+    grouped: Grouped
+    sections: LoggedSections
+    paths: Mapping[int, str]
+
+
+def told_beside(data: SessionData, key: str) -> ToldBeside:
+    """The same of a request of a loaded session."""
+    return ToldBeside(data.grouped[key], data.sections, data.paths)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +104,11 @@ class WholeRequest:
 
 
 def summarise(
-    data: SessionData, session_id: str, seq: int, request: WholeRequest, prompt: PromptFacts
+    told: ToldBeside, session_id: str, seq: int, request: WholeRequest, prompt: PromptFacts
 ) -> RequestSummary:
     """The summary of the request that is number `seq` (from 1) in its session."""
     row = request.row
-    grouped = data.grouped[row.key]
+    grouped = told.grouped
     error = ": ".join(text for text in (row.error_name, row.error_message) if text)
     return RequestSummary(
         key=row.key,
@@ -119,10 +142,10 @@ def summarise(
         usage=usage_of(row),
         markers=tuple(request.markers),
         tools=prompt.tools or _logged_names(row),
-        sections=_sections(data, row) if prompt.sections is None else prompt.sections,
+        sections=_sections(told.sections, row) if prompt.sections is None else prompt.sections,
         reminders=prompt.reminders,
         mcs=prompt.mcs,
-        source=SourceRef(data.paths.get(row.source_id, ""), row.line, row.offset_bytes),
+        source=SourceRef(told.paths.get(row.source_id, ""), row.line, row.offset_bytes),
         variant=prompt.variant,
         mcs_state=prompt.mcs_state,
         verdict=request.verdict,
@@ -165,6 +188,6 @@ def _logged_names(row: RequestRow) -> tuple[str, ...]:
     return tuple(msgspec.json.decode(row.tool_names_json, type=list[str]))
 
 
-def _sections(data: SessionData, row: RequestRow) -> tuple[SectionView, ...]:
+def _sections(sections: LoggedSections, row: RequestRow) -> tuple[SectionView, ...]:
     """The sections of a request whose prompt was not read for them."""
-    return tuple(logged_section(section) for section in logged_before(data.sections, row))
+    return tuple(logged_section(section) for section in logged_before(sections, row))

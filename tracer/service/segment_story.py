@@ -45,7 +45,7 @@ class SegmentsOfService:
 
 def build_segment_story(connection: sqlite3.Connection, loaded: LoadedSession) -> SegmentStory:
     """The story of a loaded session."""
-    segments, data = loaded.segments(connection), loaded.data
+    segments, data = loaded.segments(connection), loaded.data(connection)
     found = [(seq, segments.get(row.id)) for seq, row in enumerate(data.rows, 1)]
     laid = [(seq, view) for seq, view in found if view is not None and view.segments]
     events = trace_events(connection, loaded.row_id)

@@ -5,7 +5,7 @@ another version of the rules gave them, they are worked out anew in memory.
 """
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -44,16 +44,17 @@ from tracer.service.judging.storing import (
     session_verdicts,
     verdict_of,
 )
-from tracer.service.requests import SessionData, is_side_call
+from tracer.service.requests import is_side_call
+from tracer.service.standing import Numbered, Order
 from tracer.service.stopped_in import named_stop
 from tracer.store.layout_reading import session_layouts
 from tracer.store.reading import (
     AnyRequest,
-    RequestLine,
     RequestRow,
-    request_row,
+    request_of_key,
     sessions_by_id,
 )
+from tracer.store.standing import EarlierRow
 from tracer.store.verdicts import (
     MissRow,
     VerdictRow,
@@ -116,18 +117,17 @@ class VerdictReader:
         self,
         connection: sqlite3.Connection,
         row_id: int,
-        data: SessionData,
+        order: Order,
         key: str,
         against: str,
         prices: PriceTable,
     ) -> VerdictView:
         """The verdict on a request of a session, against its baseline or another request of it.
         Raises NotFoundError; UsageError where that is the request itself."""
-        lines, seqs = data.rows, data.seqs
-        row = request_row(connection, lines[seqs[key] - 1].id)
+        row = request_of_key(connection, key)
         if against == key:
             raise UsageError("A request cannot be its own baseline.")
-        if against and against not in seqs:
+        if against and order.number(against) is None:
             raise NotFoundError(
                 f"Request {against!r} is not in the session of {key}: only requests of one session "
                 "can have shared a prompt. `tracer diff` compares any two."
@@ -137,23 +137,21 @@ class VerdictReader:
             stop = named_stop(connection, row_id, row, verdict.read_stop)
             verdict = replace(verdict, read_stop=stop)
         facts = billed_facts(connection, row)
-        before = None
-        if verdict.baseline_key in seqs:
-            before = request_row(connection, lines[seqs[verdict.baseline_key] - 1].id)
+        known = order.number(verdict.baseline_key) if verdict.baseline_key else None
+        before = request_of_key(connection, verdict.baseline_key) if known else None
+        change = _change(connection, row_id, verdict, before, row)
         return VerdictView(
             key=key,
-            seq=seqs[key],
+            seq=order.number(key) or 0,
             session_id=row.session_id,
             lane=row.lane,
             model=facts.model,
             provider=provider_of(facts).title,
             verdict=with_cost(verdict, facts, prices),
-            baseline=_choice(before, seqs[before.key]) if before else None,
+            baseline=_choice(before, known) if before and known else None,
             chosen=bool(against),
-            choices=_choices(lines[: seqs[key] - 1]),
-            change=_seen(
-                connection, row_id, seqs, key, _change(connection, row_id, verdict, before, row)
-            ),
+            choices=_choices(order.before(key)),
+            change=_seen(connection, row_id, order, key, change),
             usage=facts.usage,
             diagnostics=_diagnostics(row, verdict),
             rules_version=RULES_VERSION,
@@ -271,7 +269,7 @@ def _is_miss(row: VerdictRow) -> bool:
 def _seen(
     connection: sqlite3.Connection,
     row_id: int,
-    seqs: Mapping[str, int],
+    order: Order,
     key: str,
     change: FirstChange | None,
 ) -> FirstChange | None:
@@ -279,7 +277,8 @@ def _seen(
     if change is None or change.message_index is None:
         return change
     seen = shown_by(connection, row_id, change.message_index, key)
-    return replace(change, seen_key=seen, seen_seq=seqs[seen]) if seen in seqs else change
+    number = order.number(seen) if seen else None
+    return replace(change, seen_key=seen, seen_seq=number) if number else change
 
 
 def _change(
@@ -298,13 +297,13 @@ def _change(
     return first_change(connection, before.node_id, row.node_id, notes)
 
 
-def _choices(earlier: Sequence[RequestLine]) -> tuple[RequestChoice, ...]:
+def _choices(earlier: Iterable[Numbered]) -> tuple[RequestChoice, ...]:
     """The requests before this one that have a prompt, the latest first."""
-    numbered = zip(range(len(earlier), 0, -1), reversed(earlier), strict=True)
-    return tuple(islice((_choice(r, seq) for seq, r in numbered if r.node_id is not None), CHOICES))
+    found = (_choice(row, seq) for seq, row in earlier if row.node_id is not None)
+    return tuple(islice(found, CHOICES))
 
 
-def _choice(row: AnyRequest, seq: int) -> RequestChoice:
+def _choice(row: AnyRequest | EarlierRow, seq: int) -> RequestChoice:
     return RequestChoice(
         row.key,
         seq,

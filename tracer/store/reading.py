@@ -209,6 +209,11 @@ def request_row(connection: sqlite3.Connection, row_id: int) -> RequestRow:
     return RequestRow(*connection.execute(f"{_REQUESTS} WHERE r.id = ?", (row_id,)).fetchone())
 
 
+def request_of_key(connection: sqlite3.Connection, key: str) -> RequestRow:
+    """One request by its key, which must be there."""
+    return RequestRow(*connection.execute(f"{_REQUESTS} WHERE r.key = ?", (key,)).fetchone())
+
+
 def keys_like(connection: sqlite3.Connection, prefix: str, limit: int = 10) -> list[str]:
     """Request keys that begin with a prefix."""
     rows = connection.execute(

@@ -1,6 +1,7 @@
 """Files as the database knows them: segments, offsets, fingerprints, skipped lines."""
 
 import sqlite3
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tracer.model.source import SkipKind, SourceRef
@@ -101,7 +102,7 @@ def source_paths(connection: sqlite3.Connection) -> dict[int, str]:
 
 
 def source_ref(
-    paths: dict[int, str], source_id: int | None, line: int | None, offset_bytes: int | None
+    paths: Mapping[int, str], source_id: int | None, line: int | None, offset_bytes: int | None
 ) -> SourceRef | None:
     """Where a stored fact was read."""
     if source_id is None or line is None:
