@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from tracer.model.segment_views import (
+    CHANGE_WORDS,
     GroupSize,
     RequestSegments,
     SegmentView,
@@ -10,15 +11,9 @@ from tracer.model.segment_views import (
     StateView,
 )
 from tracer.model.views import RequestDetail
+from tracer.service.budget import ContextBudget, context_budget
 from web.urls import segments_url
 
-_CHANGES = {
-    "first": "",
-    "new": "not in the request before",
-    "same": "the same bytes",
-    "grown": "grown: the same bytes, and more",
-    "changed": "other bytes",
-}
 _ORDER = {"tools": "Tools", "prefix": "Prefix", "history": "History", "tail": "Tail"}
 
 
@@ -73,18 +68,12 @@ class StateTable:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What the request and its output reserve take of the context window. Widths are per cent of
-    the larger of both; `method` says where the estimate comes from; None is not logged."""
+    """A budget, drawn. Widths are per cent of the larger of what is taken and the window."""
 
-    estimate_tokens: int
-    method: str
-    reserve_tokens: int | None
-    window_tokens: int
-    total_tokens: int
+    tokens: ContextBudget
     used_width: float
     reserve_width: float
     window_x: float
-    over: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +132,7 @@ def _row(view: SegmentView, at: int, total: int) -> SegmentRow:
     href = f"#m{view.first_message}" if view.messages else ""
     width = round(100 * view.tokens / total, 2)
     return SegmentRow(
-        view, href, round(100 * at / total, 2), width, _CHANGES.get(view.change, ""), kinds
+        view, href, round(100 * at / total, 2), width, CHANGE_WORDS.get(view.change, ""), kinds
     )
 
 
@@ -179,23 +168,13 @@ def _states(segments: RequestSegments) -> tuple[StateTable, ...]:
 
 
 def _budget(detail: RequestDetail) -> Budget | None:
-    usage = detail.context_usage
-    if usage is None or usage.context_window is None or usage.context_window <= 0:
+    tokens = context_budget(detail)
+    if tokens is None:
         return None
-    window, reserve = usage.context_window, usage.output_reserve
-    estimate, method = usage.total_tokens, "the agent's estimate"
-    if estimate is None:
-        estimate, method = detail.tokens_estimate, "our estimate: the agent logged none"
-    total = estimate + (reserve or 0)
-    scale = max(total, window)
+    scale = max(tokens.total_tokens, tokens.window_tokens)
     return Budget(
-        estimate,
-        method,
-        reserve,
-        window,
-        total,
-        round(100 * estimate / scale, 2),
-        round(100 * (reserve or 0) / scale, 2),
-        round(100 * window / scale, 2),
-        total > window,
+        tokens,
+        round(100 * tokens.estimate_tokens / scale, 2),
+        round(100 * (tokens.reserve_tokens or 0) / scale, 2),
+        round(100 * tokens.window_tokens / scale, 2),
     )

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+from tests.check_factories import CheckingFake
 from tests.cli_anatomies import REMINDER, SECTION, a_bare_anatomy, a_presence, an_anatomy
 from tests.comparisons import HEAD, ComparingFake, edited
 from tests.comparisons import a_comparison as compared
@@ -383,7 +384,7 @@ def a_bare_comparison() -> Compared:
     return compared((a_bare_request(), Prompt(())), (a_request(2), edited()[1]))
 
 
-class FakeService(ComparingFake):
+class FakeService(CheckingFake, ComparingFake):
     """Two sessions of the builders above. `sources` shows one skipped line, `source` both."""
 
     def __init__(self, db_path: Path = Path("fake.db")) -> None:

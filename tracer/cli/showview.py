@@ -1,17 +1,19 @@
 """One request as text for people."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import click
 
 from tracer.cli.anatomyview import prefix_facts, print_anatomy
+from tracer.cli.layoutview import print_layout
 from tracer.cli.output import print_heading, print_table
 from tracer.cli.table import Column
 from tracer.cli.text import UNKNOWN, display_width, duration, moment, number, pad, percent, visible
+from tracer.model.check_views import FindingView
 from tracer.model.prompt import Marker
 from tracer.model.usage import Usage
-from tracer.model.views import BlockView, RequestDetail
-from tracer.words import plural
+from tracer.model.views import BlockView, RequestDetail, RequestSummary
+from tracer.words import RESULT_WORDS, capital, plural
 
 _BLOCK_COLUMNS = (
     Column("#", right=True),
@@ -24,6 +26,12 @@ _BLOCK_COLUMNS = (
     Column("notes"),
     Column("text", flexible=True),
 )
+_FINDING_COLUMNS = (
+    Column("level"),
+    Column("message", right=True),
+    Column("rule"),
+    Column("what", flexible=True),
+)
 _PART_COLUMNS = (
     Column("part"),
     Column("blocks", right=True),
@@ -33,9 +41,12 @@ _PART_COLUMNS = (
 )
 
 
-def print_detail(detail: RequestDetail, *, with_text: bool) -> None:
+def print_detail(
+    detail: RequestDetail, findings: Sequence[FindingView], *, with_text: bool
+) -> None:
     """Print a request: what it was, what it cost, what it was made of, what is not known."""
     _print_facts(_facts(detail))
+    _print_findings(findings)
     if detail.request.usage is not None:
         print_heading("Usage, as the provider billed it")
         _print_facts(_usage_facts(detail.request.usage))
@@ -79,6 +90,7 @@ def _facts(detail: RequestDetail) -> list[tuple[str, str]]:
         ("started", f"{moment(request.started_at_ms)} UTC, took {duration(request.duration_ms)}"),
         ("status", f"{request.status}{ended}{attempt}"),
         ("error", request.error),
+        ("cache", _cache_words(request)),
         ("messages", number(request.message_count) + (f": {roles}" if roles else "")),
         ("body", detail.anatomy.wire.words if detail.anatomy and detail.anatomy.wire else ""),
         ("tools", number(len(request.tools))),
@@ -87,6 +99,24 @@ def _facts(detail: RequestDetail) -> list[tuple[str, str]]:
         ("source", str(request.source)),
         ("log", plural(len(detail.log), "joined line") + ": see --json" if detail.log else ""),
     ]
+
+
+def _cache_words(request: RequestSummary) -> str:
+    """The verdict in short, and where all of it is."""
+    brief = request.verdict
+    if brief is None:
+        return ""
+    result = capital(RESULT_WORDS[brief.result])
+    told = "" if brief.one_line.startswith(result) else f"{result}. "
+    return f"{told}{brief.one_line} See `tracer explain {request.key}`."
+
+
+def _print_findings(findings: Sequence[FindingView]) -> None:
+    if findings:
+        print_heading("Broken rules")
+        found = (view.finding for view in findings)
+        rows = ([f.level, number(f.message_index), f.rule, f.message] for f in found)
+        print_table(_FINDING_COLUMNS, rows)
 
 
 def _usage_facts(usage: Usage) -> list[tuple[str, str]]:
@@ -116,6 +146,7 @@ def _print_anatomy(detail: RequestDetail) -> None:
                 for p in detail.part_sizes
             ],
         )
+    print_layout(detail)
     print_anatomy(detail)
 
 

@@ -6,6 +6,15 @@ from typing import Any
 
 from tracer.model.segments import ToolNote
 
+CHANGE_WORDS: Mapping[str, str] = {
+    "first": "",
+    "new": "not in the request before",
+    "same": "the same bytes",
+    "grown": "grown: the same bytes, and more",
+    "changed": "other bytes",
+}
+"""What became of a segment since the request before, by its `change`."""
+
 
 @dataclass(frozen=True, slots=True)
 class SegmentView:

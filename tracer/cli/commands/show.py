@@ -48,10 +48,10 @@ def command(
     """
     if blocks_limit is None and not as_json:
         blocks_limit = BLOCKS_SHOWN_TO_PEOPLE
-    detail = request_of(
-        open_service(db_path), key, block_from=blocks_from, block_limit=blocks_limit, text=text
-    )
+    service = open_service(db_path)
+    detail = request_of(service, key, block_from=blocks_from, block_limit=blocks_limit, text=text)
     if as_json:
         print_json(detail_json(detail, with_text=text))
     else:
-        showview.print_detail(detail, with_text=text)
+        report = service.check_request(detail.request.key, now=False)
+        showview.print_detail(detail, report.findings, with_text=text)
