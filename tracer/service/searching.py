@@ -15,6 +15,7 @@ from threading import Lock
 from tracer.anatomy.sections import SECTION_KINDS
 from tracer.assemble.uses import Forest
 from tracer.errors import UsageError
+from tracer.hashing import digest
 from tracer.masking import find_secrets, mask_spans
 from tracer.matching import Matcher, outside, snippet
 from tracer.model.search_views import (
@@ -188,7 +189,7 @@ class _Matches:
         self._matcher = matcher
         self._reveal = reveal
         self._keep_texts = keep_texts
-        self._found: dict[int, Match] = {}
+        self._found: dict[tuple[object, ...], Match] = {}
 
     def __len__(self) -> int:
         return len(self._found)
@@ -199,7 +200,8 @@ class _Matches:
 
     def add(self, text: str, block_id: int, row: RowText | None = None) -> None:
         """Take a text if it matches outside of its secrets."""
-        key = hash(text) if row is None else hash((text, row.kind, row.row_id, row.session_row))
+        content = digest(text.encode("utf-8", "surrogatepass"))
+        key = (content,) if row is None else (content, row.kind, row.row_id, row.session_row)
         known = self._found.get(key)
         if known is not None:
             if row is None:

@@ -81,22 +81,22 @@ class RowText(NamedTuple):
 
 class Unpacked:
     """Long texts that were unpacked before, as bytes: whoever searches while typing asks for them
-    again and again. Up to MOST_UNPACKED_BYTES, by what they are unpacked from: the file of a
-    database may be replaced."""
+    again and again. Up to MOST_UNPACKED_BYTES with what they are unpacked from, by which they are
+    known: the file of a database may be replaced."""
 
     def __init__(self) -> None:
-        self._texts: dict[int, bytes] = {}  # by hash
+        self._texts: dict[bytes, bytes] = {}
         self._room = MOST_UNPACKED_BYTES
 
     def text(self, packed: bytes) -> bytes:
         """The text that was packed."""
-        key = hash(packed)
-        data = self._texts.get(key)
+        data = self._texts.get(packed)
         if data is None:
             data = zlib.decompress(packed)
-            if len(data) <= self._room:
-                self._room -= len(data)
-                self._texts[key] = data
+            size = len(packed) + len(data)
+            if size <= self._room:
+                self._room -= size
+                self._texts[packed] = data
         return data
 
 
