@@ -1,5 +1,6 @@
 """Findings are kept with the session that they belong to, and made again when it grows."""
 
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -8,7 +9,9 @@ import pytest
 
 from tests.checks.breakers import BREAKERS
 from tests.checks.stories import plain
+from tests.helpers import SAMPLES
 from tracer import service
+from tracer.checks.zcode._requests import LOG
 from tracer.service import Service
 from tracer.service.checking import keeping
 from tracer.service.checking.cases import SessionCase, session_case
@@ -16,6 +19,7 @@ from tracer.service.checking.keeping import FollowedChecks
 from tracer.store.connect import open_writer
 
 MARKER = "zcode/conversation-marker"
+FROZEN = "zcode/frozen-snapshot"
 
 
 def rows(database: Path, query: str) -> list[tuple[object, ...]]:
@@ -51,6 +55,22 @@ def test_a_session_that_grows_is_checked_again(tmp_path: Path) -> None:
     service.ingest(database, [str(path)], count_tokens=False)
     assert Service(database).sessions().sessions[0].findings == 1
     assert len(rows(database, "SELECT * FROM v_findings")) == 1
+
+
+def test_a_line_without_a_time_checks_its_session_again(tmp_path: Path) -> None:
+    folder = SAMPLES / "anatomy-on" / "rollout"
+    database, at_once = tmp_path / "tracer.db", tmp_path / "at-once.db"
+    service.ingest(database, [str(folder)], count_tokens=False)
+    undecided = [u for u in Service(database).check().undecided if u.rule == FROZEN]
+    assert undecided and LOG in {u.needs for u in undecided}
+    (session,) = {u.session_id for u in undecided if u.needs == LOG}
+    events = tmp_path / "events.jsonl"
+    events.write_text(json.dumps({"id": "e", "sessionId": session, "type": "turn_started"}))
+    service.ingest(database, [str(events)], count_tokens=False)
+    service.ingest(at_once, [str(folder), str(events)], count_tokens=False)
+    now = Service(database).check()
+    assert now.undecided == Service(at_once).check().undecided
+    assert LOG not in {u.needs for u in now.undecided if u.rule == FROZEN}
 
 
 def test_reading_the_same_again_checks_nothing(

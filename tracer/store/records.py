@@ -109,7 +109,17 @@ class Records:
         self._clear_batch()
 
     def session(self, session_id: str, agent: str, at_ms: int | None) -> int:
-        """The row id of a session, whose time span is widened to `at_ms`."""
+        """The row id of a session of which a record tells: it has to be joined anew, and its time
+        span is widened to `at_ms`."""
+        row_id = self._row_id(session_id, agent)
+        if at_ms is None:
+            self._timeless.add(row_id)
+        else:
+            first, last = self._spans.get(row_id, (at_ms, at_ms))
+            self._spans[row_id] = (min(first, at_ms), max(last, at_ms))
+        return row_id
+
+    def _row_id(self, session_id: str, agent: str) -> int:
         name = session_id or NO_SESSION
         row_id = self._sessions.get(name)
         if row_id is None:
@@ -118,9 +128,6 @@ class Records:
             )
             row = self._execute("SELECT id FROM sessions WHERE session_id = ?", (name,)).fetchone()
             row_id = self._sessions[name] = int(row[0])
-        if at_ms is not None:
-            first, last = self._spans.get(row_id, (at_ms, at_ms))
-            self._spans[row_id] = (min(first, at_ms), max(last, at_ms))
         return row_id
 
     def flush(self) -> None:
@@ -147,7 +154,7 @@ class Records:
 
     def parent(self, child: str, parent: str, agent: str) -> None:
         """Note that one session was started by another."""
-        row_id = self.session(child, agent, None)
+        row_id = self._row_id(child, agent)
         note_parent(self._writer.connection, row_id, child, parent)
 
     def title(self, call: ModelCall, agent: str, title_of: Callable[[ModelCall], str]) -> None:
@@ -160,7 +167,7 @@ class Records:
         title = title_of(call)
         if not title:
             return
-        row_id = self.session(call.session_id, agent, None)
+        row_id = self._row_id(call.session_id, agent)
         # Two calls may start in the same millisecond: the smaller request id decides, in whatever
         # order they are read; an edited record replaces its own title.
         self._execute(
@@ -243,8 +250,6 @@ class Records:
     ) -> tuple[object, ...]:
         """The row's values from `session_id` to `usage_json`."""
         session = self.session(call.session_id, agent, call.started_at_ms)
-        if call.started_at_ms is None:
-            self._timeless.add(session)
         return (
             session, call.request_id, call.attempt, call.trace_id, call.turn_id,
             call.query_source, lane_of(call.query_source, call.provider_id, call.model_id),
