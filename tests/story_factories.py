@@ -38,7 +38,7 @@ def a_story() -> SessionStory:
     row = UsageRowView(
         "c0ffee000001", "u1", "database", "completed", "heuristic", "turn and time",
         (ConflictView("input_tokens", "100", "101"),), 2, 440, "msg_2",
-        2_398, 200_000,
+        2_398, 200_000, (("system_prompt", 9_000),),
     )  # fmt: skip
     stored = StoredSession(
         "Departure missing", "generated", "/home/ada/demo", "interactive", "1", AT_MS, "msg_1",
@@ -73,7 +73,7 @@ def a_bare_story() -> SessionStory:
             ),
         ),
         usage_rows=(
-            UsageRowView("", "u1", "event", "", "", "", (), 0, None, "", None, None),
+            UsageRowView("", "u1", "event", "", "", "", (), 0, None, "", None, None, ()),
         ),
         compactions=(CompactionView(None, "", "", None, None),),
         todos=(TodoView("Add a test", "", ""),),

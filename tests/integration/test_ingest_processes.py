@@ -37,8 +37,8 @@ from tracer.ingest import IngestOptions, Ingestor
 from tracer.model.events import Status
 from tracer.model.views import Progress
 from tracer.service import Service
-from tracer.store import connect
-from tracer.store.connect import TURN_S
+from tracer.store import transactions
+from tracer.store.transactions import TURN_S
 from tracer.store.writer import Writer
 
 # ---- killed -----------------------------------------------------------------------------------
@@ -255,7 +255,7 @@ def test_a_writer_that_never_lets_go_is_named(
     write(rollout, call("req-1"))
     ingest(db, rollout)
     append(rollout, call("req-2", at=2000))
-    monkeypatch.setattr(connect, "WRITE_TIMEOUT_S", 0.05)
+    monkeypatch.setattr(transactions, "WRITE_TIMEOUT_S", 0.05)
     writer = sqlite3.connect(db, isolation_level=None)
     writer.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreError, match="Another process"):

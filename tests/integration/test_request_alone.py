@@ -20,7 +20,8 @@ from tracer.model.views import RequestDetail
 from tracer.service import Service, stored_contents
 from tracer.service.checking.keeping import check_all
 from tracer.service.contents import Contents, KeptContents
-from tracer.store.connect import begin_writing, commit_news, open_writer
+from tracer.store.connect import open_writer
+from tracer.store.transactions import begin_writing, commit_news
 
 NAMES = [
     path.parent.relative_to(SAMPLES).as_posix()

@@ -12,8 +12,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from tracer.store.connect import begin_writing, commit_news, open_reader
+from tracer.store.connect import open_reader
 from tracer.store.tokens import CountRow, store_counts, uncounted_blocks, uncounted_total
+from tracer.store.transactions import begin_writing, commit_news
 from tracer.tokens import DEFAULT_ENCODING
 from tracer.tokens_bpe import BpeCounter
 

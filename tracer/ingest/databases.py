@@ -20,6 +20,7 @@ from tracer.store.records import Records
 from tracer.store.sources import SourceRow, save_source
 from tracer.store.tables import Cursor, TableRows, load_cursor, mark_removed, save_cursor
 from tracer.store.todos import prune_todos
+from tracer.store.transactions import commit_quietly
 from tracer.store.writer import Place, Writer
 
 OVERLAP_MS = 120_000
@@ -167,7 +168,7 @@ class DatabaseReader:
         if changed:
             self._writer.commit()
         else:
-            self._writer.connection.execute("COMMIT")
+            commit_quietly(self._writer.connection)
 
     def _finish(self, source: SourceRow, facts: Facts) -> None:
         source.device, source.inode = facts.device, facts.inode
@@ -177,7 +178,7 @@ class DatabaseReader:
         source.last_read_at_ms = _now_ms()
         self._writer.begin()
         save_source(self._writer.connection, source)
-        self._writer.connection.execute("COMMIT")
+        commit_quietly(self._writer.connection)
 
 
 class _Reading:

@@ -15,7 +15,14 @@ from tracer.ingest.results import file_result, not_read
 from tracer.model.source import SkipKind, Skipped
 from tracer.model.views import FileResult
 from tracer.store.records import Records
-from tracer.store.sources import CURRENT, SourceRow, add_source, current_source, save_source
+from tracer.store.sources import (
+    CURRENT,
+    SourceRow,
+    add_source,
+    current_source,
+    drop_skipped,
+    save_source,
+)
 from tracer.store.tables import TableRows, stored_run
 from tracer.store.writer import Place, Writer
 
@@ -152,7 +159,7 @@ class OtherFiles:
         place = Place(source.id, 1, 0)
         found = file_format.parse(content, path.parent.parts)
         self._writer.begin()
-        connection.execute("DELETE FROM skipped_lines WHERE source_id = ?", (source.id,))
+        drop_skipped(connection, source.id)
         new = 0
         source.skipped = 0
         if isinstance(found, Skipped):

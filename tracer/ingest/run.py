@@ -34,7 +34,7 @@ from tracer.ingest.titles import title_of
 from tracer.model.events import LogEvent, ModelCall
 from tracer.model.source import SkipKind, Skipped
 from tracer.model.views import FileResult, IngestResult, Progress
-from tracer.store.connect import TURN_S, open_writer
+from tracer.store.connect import open_writer
 from tracer.store.records import MAX_STORED_SKIPS, PromptFacts, Records, request_key
 from tracer.store.restore import first_place, newest_chains
 from tracer.store.sources import (
@@ -42,6 +42,7 @@ from tracer.store.sources import (
     SourceRow,
     add_source,
     current_source,
+    drop_skipped,
     known_paths,
     mark_current,
     mark_missing,
@@ -49,6 +50,7 @@ from tracer.store.sources import (
     skipped_lines,
 )
 from tracer.store.tables import EVENT
+from tracer.store.transactions import TURN_S, close_writer
 from tracer.store.writer import Place, Writer
 
 BATCH_BYTES = 24 << 20
@@ -119,15 +121,8 @@ class Ingestor:
         self._read_again: set[str] = set()
 
     def close(self) -> None:
-        """Close the database; the write-ahead log is folded in if nobody else reads it.
-
-        A batch that an error left open is dropped: closing must not fail and hide that error.
-        """
-        if self.connection.in_transaction:
-            self.connection.execute("ROLLBACK")
-        self.connection.execute("PRAGMA busy_timeout=100")
-        self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        self.connection.close()
+        """Close the database."""
+        close_writer(self.connection)
 
     def ingest(
         self, files: Sequence[Path], progress: Callable[[Progress], None] | None = None
@@ -396,10 +391,7 @@ class Ingestor:
         self._states[name] = reading.state = self._restored(name)
 
     def _drop_torn(self, source: SourceRow) -> None:
-        cursor = self.connection.execute(
-            "DELETE FROM skipped_lines WHERE source_id = ? AND kind = ?", (source.id, SkipKind.TORN)
-        )
-        source.skipped -= max(cursor.rowcount, 0)
+        source.skipped -= drop_skipped(self.connection, source.id, SkipKind.TORN)
 
     def _ends_without_newline(self, reading: _Reading) -> bool:
         offset = reading.source.offset_bytes

@@ -40,6 +40,7 @@ class UsageRowView:
     message_id: str
     context_used: int | None
     context_window: int | None
+    context_chars: tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from tracer.store.connect import open_reader
 from tracer.store.reading import SessionRow, sessions_by_id
 from tracer.store.session_list import find_sessions
 from tracer.store.session_reading import session_facts, source_kinds
+from tracer.store.transactions import begin_reading
 
 SHOWN_SESSIONS = 20
 
@@ -22,7 +23,7 @@ def examine_sessions(
     """The evidence of one session, or of those with the latest activity, and how many there are.
     Raises NotFoundError for an unknown session, StoreError for a database that cannot be read."""
     with closing(open_reader(db_path)) as connection:
-        connection.execute("BEGIN")
+        begin_reading(connection)
         if session_id:
             ids, total = [session_row(connection, session_id)], 1
         else:

@@ -178,6 +178,7 @@ def _usage_rows(
                 message_id=row.message_id,
                 context_used=step.context_used if step else None,
                 context_window=step.context_window if step else None,
+                context_chars=_categories(step.context_json) if step else (),
             )
         )
     return tuple(views)
@@ -194,3 +195,13 @@ def _compaction(part: PartStored) -> CompactionView:
         for name in ("preCompactTokenCount", "postCompactTokenCount")
     ]
     return CompactionView(part.created_at_ms, part.reason, part.state, *counts)
+
+
+def _categories(text: str) -> tuple[tuple[str, int], ...]:
+    """Source and characters of each category that says both."""
+    found = msgspec.json.decode(text) if text else []
+    return tuple(
+        (str(item["source"]), item["chars"])
+        for item in found
+        if isinstance(item, dict) and "source" in item and isinstance(item.get("chars"), int)
+    )

@@ -15,13 +15,8 @@ from sqlite_utils.db import Database
 from tracer.errors import NewerStoreError, StoreError
 from tracer.store.migrations import KNOWN_STEPS, migrations
 from tracer.store.readings import mark_current, next_unread, read_again, rules_are_current
+from tracer.store.transactions import ASK_S, BUSY_TIMEOUT_MS, begin_writing, commit_quietly
 
-BUSY_TIMEOUT_MS = 10_000
-# SQLite's own waiting looks only every 100 ms, and never meets the moment between two batches of
-# another process; so a writer asks every millisecond, and lets others in for a few (see TURN_S).
-WRITE_TIMEOUT_S = 120.0
-TURN_S = 0.004
-_ASK_S = 0.001
 # Mapped pages are shared by all readers, which a page cache is not.
 MMAP_BYTES = 1 << 30
 
@@ -47,35 +42,6 @@ def open_writer(path: Path) -> sqlite3.Connection:
             f"The database {path} cannot be used: {error}. Name another one with --db."
         ) from error
     return connection
-
-
-def begin_writing(connection: sqlite3.Connection) -> None:
-    """Begin a transaction that holds the write lock, after waiting for other processes' batches.
-    Raises StoreError where one of them does not let go."""
-    deadline = time.monotonic() + WRITE_TIMEOUT_S
-    connection.execute("PRAGMA busy_timeout=0")
-    try:
-        while True:
-            try:
-                connection.execute("BEGIN IMMEDIATE")
-                return
-            except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
-                    raise
-                if time.monotonic() > deadline:
-                    raise StoreError(
-                        "Another process has been writing to the database for "
-                        f"{WRITE_TIMEOUT_S:.0f} s without a pause. Stop it, or try again later."
-                    ) from error
-            time.sleep(_ASK_S)
-    finally:
-        connection.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
-
-
-def commit_news(connection: sqlite3.Connection) -> None:
-    """End the caller's transaction; pages that wait for news see that there is some."""
-    connection.execute("UPDATE counters SET value = value + 1 WHERE name = 'revision'")
-    connection.execute("COMMIT")
 
 
 def open_reader(path: Path) -> sqlite3.Connection:
@@ -132,7 +98,7 @@ def _bring_up_to_date(connection: sqlite3.Connection, path: Path) -> None:
             code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
             if code & 0xFF not in others or time.monotonic() > deadline:
                 raise
-        time.sleep(_ASK_S)
+        time.sleep(ASK_S)
 
 
 def _read_by_current_rules(connection: sqlite3.Connection) -> None:
@@ -144,11 +110,11 @@ def _read_by_current_rules(connection: sqlite3.Connection) -> None:
     while (last_id := next_unread(connection, after_id)) is not None:
         begin_writing(connection)
         read_again(connection, after_id, last_id)
-        connection.execute("COMMIT")
+        commit_quietly(connection)
         after_id = last_id
     begin_writing(connection)
     mark_current(connection, changed=bool(after_id))
-    connection.execute("COMMIT")
+    commit_quietly(connection)
 
 
 @contextmanager

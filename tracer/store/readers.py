@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import Lock
 
 from tracer.store.connect import check_steps, open_reader
+from tracer.store.transactions import begin_reading
 
 MOST_IDLE = 3
 """A page and two fragments of it that are asked for at once."""
@@ -48,7 +49,7 @@ class Readers:
         NewerStoreError."""
         reader = self._kept() or self._opened()
         try:
-            reader.connection.execute("BEGIN")
+            begin_reading(reader.connection)
         except sqlite3.Error:
             reader.connection.close()
             raise

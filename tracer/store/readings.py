@@ -14,6 +14,7 @@ from tracer.anatomy.reminders import RULES_VERSION, ReminderSpan, Trust, Unverif
 from tracer.hashing import digest
 from tracer.model.prompt import Block, Kind, Tier
 from tracer.store.tokens import block_text
+from tracer.store.transactions import count_news
 from tracer.tokens import estimate_tokens, utf16_length
 
 PLUGIN_REFERENCE = "plugin://"
@@ -138,7 +139,7 @@ def mark_current(connection: sqlite3.Connection, *, changed: bool) -> None:
         "INSERT OR REPLACE INTO counters (name, value) VALUES (?, ?)", (_NAME, RULES_VERSION)
     )
     if changed:
-        connection.execute("UPDATE counters SET value = value + 1 WHERE name = 'revision'")
+        count_news(connection)
 
 
 def stored_readings(

@@ -116,6 +116,16 @@ def list_sources(connection: sqlite3.Connection) -> list[SourceRow]:
     return [SourceRow(*row) for row in rows]
 
 
+def drop_skipped(
+    connection: sqlite3.Connection, source_id: int, kind: SkipKind | None = None
+) -> int:
+    """Forget the skipped lines of a segment, of one kind or all; returns how many there were."""
+    return connection.execute(
+        "DELETE FROM skipped_lines WHERE source_id = ?1 AND (?2 IS NULL OR kind = ?2)",
+        (source_id, kind),
+    ).rowcount
+
+
 def skipped_lines(connection: sqlite3.Connection, source_id: int, limit: int) -> list[SkippedLine]:
     """The first skipped lines of a file's segment."""
     rows = connection.execute(

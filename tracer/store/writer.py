@@ -13,8 +13,8 @@ from typing import NamedTuple
 from tracer.anatomy.parts import part_of
 from tracer.hashing import ROOT_HASH, digest, node_hash, norm_hash, wire_hash
 from tracer.model.prompt import Block, Tier
-from tracer.store.connect import begin_writing, commit_news
 from tracer.store.readings import ReadingRows
+from tracer.store.transactions import begin_writing, commit_news, roll_back
 from tracer.tokens import estimate_tokens, utf16_length
 
 COMPRESS_FROM_CHARS = 4_000
@@ -96,8 +96,7 @@ class Writer:
 
     def rollback(self) -> None:
         """Drop the batch, and every id that it gave out."""
-        if self.connection.in_transaction:
-            self.connection.execute("ROLLBACK")
+        roll_back(self.connection)
         self._new_blocks.clear()
         self._new_texts.clear()
         self._new_nodes.clear()

@@ -25,10 +25,10 @@ from tracer.store.checks import (
     set_checked,
     unchecked_sessions,
 )
-from tracer.store.connect import begin_writing, commit_news
 from tracer.store.contents import save_contents
 from tracer.store.layout_reading import has_layouts
 from tracer.store.tokens import uncounted_total
+from tracer.store.transactions import begin_writing, commit_news, commit_quietly, roll_back
 from tracer.tokens import DEFAULT_ENCODING
 
 FOLLOW_SECONDS = 5.0
@@ -83,8 +83,7 @@ def check_all(
 
 
 def _give_up(connection: sqlite3.Connection, row_id: int) -> None:
-    if connection.in_transaction:
-        connection.execute("ROLLBACK")
+    roll_back(connection)
     begin_writing(connection)
     set_checked(connection, row_id, rules_version())
     commit_news(connection)
@@ -96,7 +95,7 @@ def _check_and_keep(connection: sqlite3.Connection, row_id: int) -> None:
     mark = f"by {os.getpid()}"
     begin_writing(connection)
     set_checked(connection, row_id, mark)
-    connection.execute("COMMIT")
+    commit_quietly(connection)
     with uncollected():
         case = session_case(connection, row_id)
         checked = run_rules(case.checked, all_rules())

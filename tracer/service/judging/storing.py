@@ -15,8 +15,8 @@ from tracer.model.prompt import Tier
 from tracer.model.verdict import Result, Verdict
 from tracer.service.judging.facts import Call, SessionCalls, load_calls
 from tracer.service.judging.judge import Judge, Known, Outcome
-from tracer.store.connect import begin_writing, commit_news
 from tracer.store.tokens import uncounted_total
+from tracer.store.transactions import begin_writing, commit_news, commit_quietly, roll_back
 from tracer.store.verdicts import (
     SumsRow,
     VerdictRow,
@@ -95,8 +95,7 @@ def judge_all(
 
 
 def _give_up(connection: sqlite3.Connection, row_id: int, version: int) -> None:
-    if connection.in_transaction:
-        connection.execute("ROLLBACK")
+    roll_back(connection)
     begin_writing(connection)
     set_judged(connection, row_id, version)
     commit_news(connection)
@@ -107,7 +106,7 @@ def _judge_session(connection: sqlite3.Connection, row_id: int, version: int) ->
     mark = _MARKS + os.getpid()
     begin_writing(connection)
     set_judged(connection, row_id, mark)
-    connection.execute("COMMIT")
+    commit_quietly(connection)
     calls = load_calls(connection, row_id)
     old = stored_verdicts(connection, row_id)
     rows: dict[int, VerdictRow] = {}
