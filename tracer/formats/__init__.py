@@ -6,14 +6,13 @@ opens a file: bytes and rows come in, events and records go out. A module whose 
 is not a format.
 """
 
-import importlib
-import pkgutil
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 from tracer.formats._zcode_branch import active_branch
 from tracer.formats.base import FileFormat, Format, TableFormat
+from tracer.registry import members
 
 __all__ = [
     "FileFormat",
@@ -28,17 +27,9 @@ __all__ = [
     "table_formats",
 ]
 
-_NOT_FORMATS = frozenset({"base"})
-
 
 def _found(attribute: str) -> list[Any]:
-    found = []
-    for info in pkgutil.iter_modules(__path__):
-        if info.name.startswith("_") or info.name in _NOT_FORMATS:
-            continue
-        module = importlib.import_module(f"{__name__}.{info.name}")
-        if hasattr(module, attribute):
-            found.append(getattr(module, attribute))
+    found = [getattr(m, attribute) for m in members(__name__) if hasattr(m, attribute)]
     return sorted(found, key=lambda f: str(f.name))
 
 

@@ -4,27 +4,21 @@ A cause is a module named like its code in lower case, with `CODE`, `TITLE`, `OR
 `detect` and a docstring that explains it to people. A module whose name begins with `_` is not one.
 """
 
-import importlib
-import pkgutil
 from functools import cache
 
 from tracer.cache.case import Case
 from tracer.cache.causes.base import Cause
 from tracer.model.verdict import CauseFinding
+from tracer.registry import members
 
 __all__ = ["Cause", "all_causes", "cause_named", "cause_words", "detect_all"]
-
-_NOT_CAUSES = frozenset({"base"})
 
 
 @cache
 def all_causes() -> tuple[Cause, ...]:
     """Every cause of this package, by its row in cache-rules.md 2.3."""
     found = []
-    for info in pkgutil.iter_modules(__path__):
-        if info.name.startswith("_") or info.name in _NOT_CAUSES:
-            continue
-        module = importlib.import_module(f"{__name__}.{info.name}")
+    for module in members(__name__):
         found.append(
             Cause(
                 module.CODE,

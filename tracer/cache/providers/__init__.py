@@ -5,28 +5,22 @@ A family is a module with `PROVIDER`, an object of `base.Provider`. A module who
 model, in that order; a call that no family recognises belongs to `unknown`.
 """
 
-import importlib
-import pkgutil
 import re
 from dataclasses import replace
 from functools import cache
 
 from tracer.cache.providers.base import Provider
+from tracer.registry import members
 
 __all__ = ["Provider", "all_providers", "provider_for"]
 
 UNKNOWN = "unknown"
-_NOT_PROVIDERS = frozenset({"base"})
 
 
 @cache
 def all_providers() -> tuple[Provider, ...]:
     """Every family of this package, by name."""
-    found: list[Provider] = []
-    for info in pkgutil.iter_modules(__path__):
-        if info.name.startswith("_") or info.name in _NOT_PROVIDERS:
-            continue
-        found.append(importlib.import_module(f"{__name__}.{info.name}").PROVIDER)
+    found: list[Provider] = [module.PROVIDER for module in members(__name__)]
     return tuple(sorted(found, key=lambda p: p.name))
 
 

@@ -1,13 +1,12 @@
 """The lanes below the bars, found by name: a new lane is a new file with a `LANE`."""
 
-import pkgutil
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib import import_module
 
 from tracer.model.surroundings import Surroundings
 from tracer.model.views import Timeline
+from tracer.registry import members
 from web.layout.lanes.base import (
     ROW_HEIGHT,
     Lane,
@@ -19,8 +18,6 @@ from web.layout.lanes.base import (
 )
 
 __all__ = ["Lane", "LaneMark", "LaneSpan", "Rows", "Switch", "all_lanes", "draw_rows", "switches"]
-
-_NOT_LANES = frozenset({"base", "between"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +47,7 @@ class Switch:
 @cache
 def all_lanes() -> tuple[Lane, ...]:
     """Every lane of this package, from top to bottom."""
-    names = [info.name for info in pkgutil.iter_modules(__path__)]
-    found: list[Lane] = [
-        import_module(f"{__name__}.{name}").LANE
-        for name in names
-        if name not in _NOT_LANES and not name.startswith("_")
-    ]
+    found: list[Lane] = [module.LANE for module in members(__name__)]
     return tuple(sorted(found, key=lambda lane: lane.order))
 
 

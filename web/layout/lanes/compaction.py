@@ -2,8 +2,8 @@
 
 from tracer.model.surroundings import Surroundings
 from tracer.model.views import Timeline
+from web.layout.lanes._between import event_marks
 from web.layout.lanes.base import Lane, Piece, RowName, Scene
-from web.layout.lanes.between import event_marks
 
 _HINT = "where the conversation was replaced by its summary"
 

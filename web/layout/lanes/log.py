@@ -2,8 +2,8 @@
 
 from tracer.model.surroundings import Surroundings
 from tracer.model.views import Timeline, TimelineEvent
+from web.layout.lanes._between import event_marks
 from web.layout.lanes.base import Lane, Piece, RowName, Scene
-from web.layout.lanes.between import event_marks
 
 _ELSEWHERE = ("compaction", "model", "error", "retry")
 _HINT = "other events: a log file that began anew, a subagent that started, a session that resumed"

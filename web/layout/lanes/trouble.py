@@ -3,8 +3,8 @@
 from tracer.model.events import Status
 from tracer.model.surroundings import Surroundings
 from tracer.model.views import RequestOutline, RequestSummary, Timeline
+from web.layout.lanes._between import event_marks
 from web.layout.lanes.base import Lane, LaneMark, Piece, RowName, Scene
-from web.layout.lanes.between import event_marks
 
 _ORDER = ("failed", "cancelled", "retry", "unknown")
 _EVENTS = ("error", "retry")
