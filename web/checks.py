@@ -12,8 +12,8 @@ from web.urls import SessionState, checks_url, request_url
 
 @dataclass(frozen=True, slots=True)
 class FindingRow:
-    """One finding with its addresses: its message in the request, the request, its session, and
-    all findings of its rule."""
+    """One finding with its addresses: its message in the request, the request, its session, all
+    findings of its rule, and the earlier request on which the verdict places it."""
 
     view: FindingView
     rule: RuleView | None
@@ -21,6 +21,7 @@ class FindingRow:
     request_href: str
     session_href: str
     rule_href: str
+    placed_href: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,7 @@ def finding_rows(
             request_url(found.key),
             SessionState(view.session_id, found.key).page,
             checks_url(session_id, found.rule),
+            request_url(view.placed_key) if view.placed_key else "",
         )
 
 

@@ -114,8 +114,11 @@ def _cache_words(request: RequestSummary) -> str:
 def _print_findings(findings: Sequence[FindingView]) -> None:
     if findings:
         print_heading("Broken rules")
-        found = (view.finding for view in findings)
-        rows = ([f.level, number(f.message_index), f.rule, f.message] for f in found)
+        rows = (
+            [v.finding.level, number(v.finding.message_index), v.finding.rule]
+            + [f"{v.finding.message} {v.placed}".rstrip()]
+            for v in findings
+        )
         print_table(_FINDING_COLUMNS, rows)
 
 

@@ -32,6 +32,8 @@ def finding_json(view: FindingView) -> JsonObject:
         "evidence": dict(found.evidence),
         "session_id": view.session_id,
         "seq": view.seq,
+        "placed_key": known(view.placed_key),
+        "placed_seq": view.placed_seq,
     }
 
 

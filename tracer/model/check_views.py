@@ -22,13 +22,29 @@ class RuleView:
 @dataclass(frozen=True, slots=True)
 class FindingView:
     """A finding, and where its request stands. `prompt_index` is the place in the prompt of the
-    first block of its message; None where it is about the request as a whole."""
+    first block of its message; None where it is about the request as a whole. `placed_key` and
+    `placed_seq` name the earlier request on which the verdict on its cache places the change that
+    was found, where its own record does not show the message."""
 
     finding: Finding
     session_id: str
     session_title: str
     seq: int
     prompt_index: int | None = None
+    placed_key: str = ""
+    placed_seq: int | None = None
+
+    @property
+    def placed(self) -> str:
+        """At which earlier request the change was very likely made, as a sentence; empty where
+        nothing tells of one."""
+        if self.placed_seq is None:
+            return ""
+        return (
+            f"Very likely changed at request {self.placed_seq:,} ({self.placed_key}) already: the "
+            "verdict on its cache infers it from where the read stopped; the records in between do "
+            "not show the message."
+        )
 
 
 @dataclass(frozen=True, slots=True)

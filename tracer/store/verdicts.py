@@ -166,6 +166,19 @@ def shown_by(connection: sqlite3.Connection, row_id: int, message: int, key: str
     return row[0] if row else ""
 
 
+def shown_later(
+    connection: sqlite3.Connection, row_id: int, message: int
+) -> list[tuple[str, int, str]]:
+    """The requests of a session whose verdict names a change of a message that only a later record
+    shows: the key of that record's request, and row id and key of their own; the latest last."""
+    return connection.execute(
+        "SELECT json_extract(v.verdict_json, '$.causes[0].shown_by') AS shown, r.id, r.key "
+        "FROM verdicts v JOIN requests r ON r.id = v.request_id "
+        "WHERE v.session_id = ? AND v.message_index = ? AND shown <> '' ORDER BY r.started_at_ms",
+        (row_id, message),
+    ).fetchall()
+
+
 def stored_sums(connection: sqlite3.Connection, ids: Sequence[int]) -> dict[int, SumsRow]:
     """The sums of those sessions that are judged, by session row id."""
     marks = ",".join("?" * len(ids))

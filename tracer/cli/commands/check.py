@@ -187,14 +187,8 @@ def _finding_row(view: FindingView, session: str = "") -> list[str]:
     found = view.finding
     at = UNKNOWN if found.message_index is None else str(found.message_index)
     place = f"{found.key} (#{view.seq})"
-    return [
-        found.level.value,
-        found.rule,
-        place,
-        at,
-        *([session] if session else ()),
-        found.message,
-    ]
+    what = f"{found.message} {view.placed}" if view.placed else found.message
+    return [found.level.value, found.rule, place, at, *([session] if session else ()), what]
 
 
 def _print_undecided(views: Iterable[UndecidedView], scope: _Scope) -> None:

@@ -12,6 +12,7 @@ from tracer.model.check_views import CheckReport, FindingView, RuleView, Undecid
 from tracer.model.findings import Finding, Level
 from tracer.service.cached import RevisionCache
 from tracer.service.checking.keeping import check_session, evidence_json, is_checked, rules_version
+from tracer.service.checking.placed import placed_earlier
 from tracer.service.existing import session_of, session_row
 from tracer.store.checks import (
     AskedRow,
@@ -120,7 +121,7 @@ class CheckReader:
         ]
         numbers = request_numbers(connection, {row.session_row for row in found}) if found else {}
         return CheckReport(
-            findings=tuple(_finding(row, numbers) for row in found),
+            findings=_findings(connection, found, numbers),
             rules_run=tuple(sorted({row.rule for row in asked})),
             undecided=tuple(
                 UndecidedView(r.rule, r.needs, r.session_id, r.key, r.requests, r.sessions)
@@ -172,7 +173,7 @@ class CheckReader:
         asked = [row for rows in sessions for row in rows.asked if row.rule not in self.off]
         numbers = request_numbers(connection, {row.session_row for row in found}) if found else {}
         return CheckReport(
-            findings=tuple(_finding(row, numbers) for row in found),
+            findings=_findings(connection, found, numbers),
             rules_run=tuple(sorted({row.rule for row in asked})),
             undecided=tuple(
                 UndecidedView(row.rule, row.needs, row.session_id, row.key, row.requests)
@@ -185,7 +186,19 @@ class CheckReader:
         )
 
 
-def _finding(row: FoundRow, numbers: Mapping[int, int]) -> FindingView:
+def _findings(
+    connection: sqlite3.Connection, found: Sequence[FoundRow], numbers: Mapping[int, int]
+) -> tuple[FindingView, ...]:
+    placed = placed_earlier(connection, found, numbers)
+    return tuple(
+        _finding(row, numbers, placed.get((row.key, row.message_index or 0), ("", None)))
+        for row in found
+    )
+
+
+def _finding(
+    row: FoundRow, numbers: Mapping[int, int], placed: tuple[str, int | None]
+) -> FindingView:
     found = Finding(
         row.rule,
         Level(row.level),
@@ -194,9 +207,8 @@ def _finding(row: FoundRow, numbers: Mapping[int, int]) -> FindingView:
         row.message_index,
         _decode(row.evidence_json),
     )
-    return FindingView(
-        found, row.session_id, row.session_title, numbers[row.request_row], row.prompt_index
-    )
+    number = numbers[row.request_row]
+    return FindingView(found, row.session_id, row.session_title, number, row.prompt_index, *placed)
 
 
 def _fresh(connection: sqlite3.Connection, row_id: int) -> _Rows:
