@@ -22,7 +22,9 @@ FROZEN = "zcode/frozen-snapshot"
 def db(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("placed") / "tracer.db"
     stable = SAMPLES / "context-trace" / "broken-prompt-stable"
-    service.ingest(path, [str(SAMPLES / "zcode" / "windowed-long"), str(stable)], count_tokens=False)
+    service.ingest(
+        path, [str(SAMPLES / "zcode" / "windowed-long"), str(stable)], count_tokens=False
+    )
     return path
 
 

@@ -2,6 +2,7 @@
 excerpts and lines are cut out of the middle of them."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
@@ -89,6 +90,24 @@ def test_commands_show_no_piece_of_the_key(changed: tuple[Path, str]) -> None:
             result = CliRunner().invoke(main, [*arguments, *more, "--db", str(db)])
             assert result.exit_code in (0, 1), result.output
             assert shown(result.output, hidden) == set(), arguments
+
+
+def test_a_verdict_that_reveals_shows_what_changed_inside_the_key(
+    changed: tuple[Path, str],
+) -> None:
+    db, hidden = changed
+    keys = [row[0] for row in rows(db, "SELECT key FROM requests ORDER BY started_at_ms")]
+    told = CliRunner().invoke(main, ["explain", keys[2], "--db", str(db), "--reveal-secrets"])
+    assert shown(told.output, hidden) and "•••" not in told.output
+    for against in ("", keys[0]):
+        plain = Service(db).explain(keys[2], against).verdict
+        real = Service(db, reveal_secrets=True).explain(keys[2], against).verdict
+        assert "•••" in plain.causes[0].before + plain.causes[0].after
+        assert shown(real.causes[0].before + real.causes[0].after, hidden)
+        assert replace(real, causes=()) == replace(plain, causes=())
+        assert [c.code for c in real.causes] == [c.code for c in plain.causes]
+    stored = "".join(str(row) for row in rows(db, "SELECT * FROM verdicts"))
+    assert shown(stored, hidden) == set(), "what was revealed is not kept"
 
 
 def test_stored_verdicts_hold_no_piece_of_the_key(changed: tuple[Path, str]) -> None:

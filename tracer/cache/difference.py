@@ -72,14 +72,17 @@ def difference_of(
     a_billed: int | None = None,
     b_billed: int | None = None,
     names: Names | None = None,
+    *,
+    reveal: bool = False,
 ) -> Difference:
-    """The difference of two prompts. `*_billed` are the billed inputs, None where not known."""
+    """The difference of two prompts. `*_billed` are the billed inputs, None where not known.
+    Secrets in excerpts are masked unless `reveal`."""
     names = names or Names()
     scale = _scale(a, b, a_billed, b_billed)
     real = [c for c in comparison.changes if c.op not in (Op.EQUAL, Op.UNKNOWN)]
     tail_from = _tail_from(comparison, names)
     changes = tuple(
-        _change(c, comparison, a, b, scale, names)
+        _change(c, comparison, a, b, scale, names, reveal)
         for c in real
         if not _is_tail(c, tail_from) and not _moved_on(c, tail_from, names)
     )
@@ -206,6 +209,7 @@ def _change(
     b: Prompt,
     scale: _Scale,
     names: Names,
+    reveal: bool,
 ) -> Change:
     ai, bi = compared.a_index, compared.b_index
     old = a.blocks[ai] if ai is not None else None
@@ -215,13 +219,16 @@ def _change(
     is_first = first is not None and first.index == bi and first.a_index == ai
     texts = names.texts.get((ai, bi)) if ai is not None and bi is not None else None
     note = _note_of(_note(names.a_notes, ai), _note(names.b_notes, bi))
-    before, after = _excerpts(old, new, texts)
+    before, after = _excerpts(old, new, texts, reveal)
     offset = texts.changes[0].after.start if texts and texts.changes else None
     hints = _hints(compared, texts, old, new)
     if first is not None and first.a_index == ai and _summarised(comparison, b):
         hints = ("COMPACTION", *hints)
     if first is not None and is_first:
         before, after, offset = first.before, first.after, first.char_offset
+        if reveal:
+            before = _cut(old, first.snippet_start, len(before), reveal)
+            after = _cut(new, first.snippet_start, len(after), reveal)
     return Change(
         op=compared.op,
         tier=compared.tier,
@@ -302,21 +309,25 @@ def _hints(
 
 
 def _excerpts(
-    old: PlacedBlock | None, new: PlacedBlock | None, texts: TextChanges | None
+    old: PlacedBlock | None, new: PlacedBlock | None, texts: TextChanges | None, reveal: bool
 ) -> tuple[str, str]:
-    """Both sides around the first change, secrets masked: a piece may be cut from one."""
+    """Both sides around the first change."""
     start = Span(0, 0, "", "", 0)
     first = texts.changes[0] if texts and texts.changes else None
     before, after = (first.before, first.after) if first else (start, start)
     least = 0 if first else 2 * EXCERPT_CHARS
-    return _excerpt(old, before, least), _excerpt(new, after, least)
+    return (
+        _cut(old, before.window_start, max(least, len(before.window)), reveal),
+        _cut(new, after.window_start, max(least, len(after.window)), reveal),
+    )
 
 
-def _excerpt(placed: PlacedBlock | None, span: Span, least: int) -> str:
+def _cut(placed: PlacedBlock | None, start: int, chars: int, reveal: bool) -> str:
+    """A piece of a block's text, secrets masked unless `reveal`: it may be cut from one."""
     if placed is None:
         return ""
-    end = span.window_start + max(least, len(span.window))
-    return mask_piece(placed.block.text, span.window_start, end)
+    text, end = placed.block.text, start + chars
+    return text[start:end] if reveal else mask_piece(text, start, end)
 
 
 def _path(texts: TextChanges | None, old: PlacedBlock | None, new: PlacedBlock | None) -> str:

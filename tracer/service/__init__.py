@@ -419,7 +419,10 @@ class Service(ChecksOfService, SearchOfService, SegmentsOfService):
         with self._read() as connection:
             row_id, session_id = session_of(connection, key)
             order = self._loaded(connection, row_id, session_id).order(connection)
-            return self._verdicts.explain(connection, row_id, order, key, against, prices)
+            reveal = self.reveals_secrets
+            return self._verdicts.explain(
+                connection, row_id, order, key, against, prices, reveal=reveal
+            )
 
     def misses(
         self, session_id: str = "", *, code: str = "", limit: int = 100, offset: int = 0

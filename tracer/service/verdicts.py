@@ -24,6 +24,7 @@ from tracer.cache.session import (
     session_cache,
 )
 from tracer.errors import NotFoundError, UsageError
+from tracer.masking import MASK
 from tracer.model.compare_views import RequestChoice
 from tracer.model.verdict import CallFacts, Result, Verdict, VerdictBrief
 from tracer.model.verdict_views import (
@@ -121,9 +122,12 @@ class VerdictReader:
         key: str,
         against: str,
         prices: PriceTable,
+        *,
+        reveal: bool = False,
     ) -> VerdictView:
         """The verdict on a request of a session, against its baseline or another request of it.
-        Raises NotFoundError; UsageError where that is the request itself."""
+        Secrets in excerpts are masked unless `reveal`. Raises NotFoundError; UsageError where that
+        is the request itself."""
         row = request_of_key(connection, key)
         if against == key:
             raise UsageError("A request cannot be its own baseline.")
@@ -132,14 +136,14 @@ class VerdictReader:
                 f"Request {against!r} is not in the session of {key}: only requests of one session "
                 "can have shared a prompt. `tracer diff` compares any two."
             )
-        verdict = self._verdict(connection, row_id, row, against)
+        verdict = self._verdict(connection, row_id, row, against, reveal=reveal)
         if verdict.read_stop is not None:
             stop = named_stop(connection, row_id, row, verdict.read_stop)
             verdict = replace(verdict, read_stop=stop)
         facts = billed_facts(connection, row)
         known = order.number(verdict.baseline_key) if verdict.baseline_key else None
         before = request_of_key(connection, verdict.baseline_key) if known else None
-        change = _change(connection, row_id, verdict, before, row)
+        change = _change(connection, row_id, verdict, before, row, reveal=reveal)
         return VerdictView(
             key=key,
             seq=order.number(key) or 0,
@@ -194,15 +198,23 @@ class VerdictReader:
         return self._calls.get(connection, row_id, lambda: load_calls(connection, row_id))
 
     def _verdict(
-        self, connection: sqlite3.Connection, row_id: int, row: RequestRow, against: str
+        self,
+        connection: sqlite3.Connection,
+        row_id: int,
+        row: RequestRow,
+        against: str,
+        *,
+        reveal: bool,
     ) -> Verdict:
+        """A stored verdict is taken as it is, unless something is masked in it that is to be
+        revealed: that is made again."""
         judged = abs(judged_by(connection, row_id)) == RULES_VERSION
         if judged and not against:
             stored = stored_verdict(connection, row.id)
-            if stored is not None:
+            if stored is not None and not (reveal and MASK in stored.verdict_json):
                 return verdict_of(stored)
         calls = self._loaded(connection, row_id)
-        judge = Judge(connection, row_id, calls)
+        judge = Judge(connection, row_id, calls, reveal=reveal)
         known = known_verdicts(calls, stored_verdicts(connection, row_id))
         return judge.verdict(judge.one(row.key, known, against), brief=False)
 
@@ -287,6 +299,8 @@ def _change(
     verdict: Verdict,
     before: RequestRow | None,
     row: RequestRow,
+    *,
+    reveal: bool,
 ) -> FirstChange | None:
     """The first difference with its lines, where the prompts' content is a cause."""
     told = any(c.tier is not None and c.block_index is not None for c in verdict.causes)
@@ -294,7 +308,7 @@ def _change(
         return None
     layouts = session_layouts(connection, row_id)
     notes = layouts.notes_of(before.id), layouts.notes_of(row.id)
-    return first_change(connection, before.node_id, row.node_id, notes)
+    return first_change(connection, before.node_id, row.node_id, notes, reveal=reveal)
 
 
 def _choices(earlier: Iterable[Numbered]) -> tuple[RequestChoice, ...]:

@@ -22,9 +22,12 @@ def first_change(
     a_node: int,
     b_node: int,
     notes: tuple[Sequence[MessageNote], Sequence[MessageNote]] = ((), ()),
+    *,
+    reveal: bool = False,
 ) -> FirstChange | None:
     """The first difference of two prompts; None where one is the other and more, or where the log
-    does not show it. `notes` are what an open trace says of the messages of either."""
+    does not show it. `notes` are what an open trace says of the messages of either. Secrets are
+    masked unless `reveal`."""
     a, b = path_rows(connection, a_node), path_rows(connection, b_node)
     depth = 0
     while depth < min(len(a), len(b)) and a[depth].node_id == b[depth].node_id:
@@ -50,7 +53,7 @@ def first_change(
     after = texts.get(new.block_id) if new else None
     json = all(block.kind in JSON_KINDS for block in blocks.values())
     aligned = diff_texts(before, after, json=json)
-    page = hunk_page(aligned, limit=1, context=2, max_line_chars=MAX_LINE_CHARS)
+    page = hunk_page(aligned, limit=1, context=2, max_line_chars=MAX_LINE_CHARS, reveal=reveal)
     shown = new or old
     assert shown is not None
     return FirstChange(

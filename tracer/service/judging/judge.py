@@ -100,12 +100,20 @@ class Setting:
 
 
 class Judge:
-    """Judges the calls of one session."""
+    """Judges the calls of one session. Secrets in excerpts are masked unless `reveal`: what is
+    stored is never made with it."""
 
-    def __init__(self, connection: sqlite3.Connection, row_id: int, calls: SessionCalls) -> None:
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        row_id: int,
+        calls: SessionCalls,
+        *,
+        reveal: bool = False,
+    ) -> None:
         self.session = calls
         self._paths = calls.paths
-        self._comparing = Comparing(connection, row_id, calls)
+        self._comparing = Comparing(connection, row_id, calls, reveal=reveal)
         self._by_key = {call.facts.key: call for call in calls.calls}
         self._reads = LaneReads(calls.calls)
         self._weights = Weights(calls)

@@ -60,8 +60,16 @@ class Texts:
 class Comparing:
     """Compares prompts of one session."""
 
-    def __init__(self, connection: sqlite3.Connection, row_id: int, calls: SessionCalls) -> None:
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        row_id: int,
+        calls: SessionCalls,
+        *,
+        reveal: bool = False,
+    ) -> None:
         self._connection = connection
+        self._reveal = reveal
         self._row_id = row_id
         self._paths = calls.paths
         self._markers = calls.markers
@@ -94,7 +102,9 @@ class Comparing:
             b_notes=self._notes(b.row, other),
         )
         billed = [c.facts.usage.input_tokens if c.facts.usage else None for c in (a, b)]
-        return difference_of(comparison, one, other, billed[0], billed[1], names)
+        return difference_of(
+            comparison, one, other, billed[0], billed[1], names, reveal=self._reveal
+        )
 
     def _notes(self, row: RequestRow, prompt: Prompt) -> dict[int, Note]:
         """What an open trace notes of the blocks of a prompt, by index."""
