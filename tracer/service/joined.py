@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from tracer.assemble.joins import (
+    SNAPSHOT_SLACK_MS,
+    SNAPSHOT_WINDOW_MS,
     LineFacts,
     RequestFacts,
     join_line,
@@ -21,8 +23,8 @@ from tracer.store.events import (
     attempt_events,
     context_usage_rows,
     events_between,
+    events_near,
     report_counts,
-    session_events,
 )
 from tracer.store.reading import RequestRow
 from tracer.tokens import estimate_bounds
@@ -93,7 +95,10 @@ def context_report(
 ) -> ContextReport | None:
     """The agent's own report for a request: one that names it; else its conversation's first
     attempts only, since the snapshot is written once before a model call."""
-    snapshots = session_events(connection, row_id, (_SNAPSHOT,))
+    # No other is taken than one that names the request, or one right before it.
+    start = row.started_at_ms or 0
+    span = start - SNAPSHOT_WINDOW_MS, start + SNAPSHOT_SLACK_MS
+    snapshots = events_near(connection, row_id, _SNAPSHOT, row.request_id, *span)
     lines = [_line_facts(e) for e in snapshots]
     named = named_snapshot(lines, row.request_id)
     guessing = row.attempt == 1 and row.started_at_ms is not None and not is_side_call(row)

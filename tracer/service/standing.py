@@ -122,11 +122,17 @@ class StoredOrder:
     def __init__(self, connection: sqlite3.Connection, row_id: int) -> None:
         self._connection = connection
         self._row_id = row_id
+        self._numbers: dict[str, int] = {}
 
     def number(self, key: str) -> int | None:
         """As `Order.number`."""
-        at = position_of(self._connection, self._row_id, key)
-        return number_at(self._connection, at) if at else None
+        known = self._numbers.get(key)
+        if known is None:
+            at = position_of(self._connection, self._row_id, key)
+            if at is None:
+                return None
+            known = self._numbers[key] = number_at(self._connection, at)
+        return known
 
     def standing(self, row: RequestRow) -> Standing:
         """As `Order.standing`."""
@@ -167,12 +173,11 @@ class StoredOrder:
 
     def before(self, key: str) -> Iterator[Numbered]:
         """As `Order.before`."""
-        at = position_of(self._connection, self._row_id, key)
-        if at is None:
+        at, seq = position_of(self._connection, self._row_id, key), self.number(key)
+        if at is None or seq is None:
             return iter(())
-        last = number_at(self._connection, at) - 1
-        rows = enumerate(rows_before(self._connection, at))
-        return (Numbered(last - n, row) for n, row in rows)
+        rows = rows_before(self._connection, at)
+        return (Numbered(seq - n, row) for n, row in enumerate(rows, 1))
 
     def first_starts(self, row: RequestRow) -> Sequence[int]:
         """As `Order.first_starts`."""

@@ -110,6 +110,25 @@ def events_between(
     return [EventRow(*row) for row in rows]
 
 
+def events_near(
+    connection: sqlite3.Connection,
+    row_id: int,
+    name: str,
+    request_id: str,
+    from_ms: int,
+    to_ms: int,
+) -> list[EventRow]:
+    """A session's log events of one name that name a request's id, or stand in a span of time."""
+    rows = connection.execute(
+        f"{_EVENTS} WHERE e.id IN (SELECT n.id FROM log_events n WHERE n.session_id = ?1 "
+        "AND n.at_ms BETWEEN ?4 AND ?5 AND n.event = ?2 UNION SELECT n.id FROM log_events n "
+        "WHERE n.request_id = ?3 AND n.request_id <> '' AND n.session_id = ?1 AND n.event = ?2) "
+        f"{_ORDER}",
+        (row_id, name, request_id, from_ms, to_ms),
+    )
+    return [EventRow(*row) for row in rows]
+
+
 def session_sections(connection: sqlite3.Connection, row_id: int) -> list[SectionRow]:
     """The sections of a session's `context.built` lines, by time and position."""
     rows = connection.execute(
