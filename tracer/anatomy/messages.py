@@ -86,7 +86,8 @@ class BlockCache:
         return known
 
 
-_NOTHING = BlockReading()
+NOTHING = BlockReading()
+"""The reading of a block in which nothing was found."""
 _SILENT = {sort: MessageReading(sort) for sort in Sort}
 """The readings of messages that say nothing, which are most."""
 _BESIDE = "Other content stands beside it in the message: a reminder is a message's whole text."
@@ -114,15 +115,15 @@ def read_block(block: Block) -> BlockReading:
     """The reminders and look-alike tags of one block. The prefix's own text may speak of tags, so
     system blocks and tool schemas have neither."""
     if block.tier is not Tier.MESSAGES or block.kind is Kind.GAP:
-        return _NOTHING
+        return NOTHING
     via = via_of(block)
     if via is None:
         looks = unverified_tags(block.text, (), "Written by the model.")
-        return BlockReading((), looks) if looks else _NOTHING
+        return BlockReading((), looks) if looks else NOTHING
     spans = recognise_reminders(block.text, block.role, via)
     looks = unverified_tags(block.text, spans, _WHY[via])
     reply = via is Via.REMINDER and UNWRAPPED_REPLY.match(block.text) is not None
-    return BlockReading(spans, looks, reply) if spans or looks or reply else _NOTHING
+    return BlockReading(spans, looks, reply) if spans or looks or reply else NOTHING
 
 
 def read_message(blocks: Sequence[PlacedBlock], cache: BlockCache) -> MessageReading:
@@ -144,7 +145,7 @@ def read_message(blocks: Sequence[PlacedBlock], cache: BlockCache) -> MessageRea
 
 def message_of(sort: Sort, readings: Sequence[BlockReading]) -> MessageReading:
     """The reading of a message of this sort, from those of its blocks in order."""
-    if all(reading is _NOTHING for reading in readings):
+    if all(reading is NOTHING for reading in readings):
         return _SILENT[sort]
     looks = [PlacedLook(i, look) for i, r in enumerate(readings) for look in r.unverified]
     spans = [PlacedSpan(i, span) for i, r in enumerate(readings) for span in r.spans]

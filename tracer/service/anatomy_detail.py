@@ -9,6 +9,7 @@ import msgspec
 
 from tracer.anatomy.calibration import CalibratedParts, Calibration
 from tracer.anatomy.mcs import McsState
+from tracer.anatomy.messages import NOTHING, BlockCache, BlockReading
 from tracer.anatomy.prompt import AnatomyContext, PromptAnatomy, anatomy_of
 from tracer.anatomy.section_spans import LoggedText
 from tracer.anatomy.usage_categories import CATEGORY_NAMES, CategoryUsage, UsageBreakdown, usage_of
@@ -34,6 +35,7 @@ from tracer.service.wire import wire_view
 from tracer.store.events import UsageRow
 from tracer.store.prompts import BlockRow, block_texts
 from tracer.store.reading import RequestRow, request_wire
+from tracer.store.readings import rules_are_current, telling_blocks
 from tracer.store.tokens import block_text
 from tracer.tokens import utf16_length
 
@@ -95,11 +97,22 @@ def _read(
     packed = block_texts(connection, sorted({b.block_id for b in blocks}))
     texts = {block_id: block_text(*columns) for block_id, columns in packed.items()}
     prompt = Prompt(place_blocks(blocks, texts, row, list(markers)))
-    context = AnatomyContext(known)
+    context = AnatomyContext(known, BlockCache(_silent(connection, blocks)))
     found = anatomy_of(prompt, context)
     at = {(b.message_index, b.block_index): b.index for b in prompt.blocks}
     files = tuple(_files(found, prompt, at))
     return ReadPrompt(found, usage_of(prompt, found, context), files, at)
+
+
+def _silent(
+    connection: sqlite3.Connection, blocks: Sequence[BlockRow]
+) -> dict[bytes, BlockReading]:
+    """The readings of those blocks in which nothing was found when they were stored: most of a
+    prompt, which need no second look."""
+    if not rules_are_current(connection):
+        return {}
+    telling = telling_blocks(connection, (b.block_id for b in blocks))
+    return {b.wire_hash: NOTHING for b in blocks if b.block_id not in telling}
 
 
 def build_anatomy(

@@ -42,16 +42,16 @@ def place_blocks(
     system_messages = 0
     placed = []
     for block in rows:
-        tier = TIERS[block.tier]
-        if tier is Tier.SYSTEM and block.message_index is not None:
-            system_messages = block.message_index + 1
+        tier, index = TIERS[block.tier], block.message_index
+        if tier is Tier.SYSTEM and index is not None:
+            system_messages = index + 1
         at = tier_index(block, tier, system_messages)
-        inner = block.block_index if block.message_index is not None else 0
+        inner = block.block_index if index is not None else 0
         placed.append(
             PlacedBlock(
                 index=block.depth,
                 tier_index=at,
-                message_index=block.message_index,
+                message_index=index,
                 block_index=inner,
                 block=Block(
                     tier,

@@ -142,6 +142,15 @@ def mark_current(connection: sqlite3.Connection, *, changed: bool) -> None:
         count_news(connection)
 
 
+def telling_blocks(connection: sqlite3.Connection, block_ids: Iterable[int]) -> set[int]:
+    """Those of the blocks in which something was found."""
+    rows = connection.execute(
+        "SELECT block_id FROM block_readings WHERE block_id IN (SELECT value FROM json_each(?))",
+        (json.dumps(sorted(block_ids)),),
+    )
+    return {row[0] for row in rows}
+
+
 def stored_readings(
     connection: sqlite3.Connection, block_ids: Iterable[int]
 ) -> dict[int, StoredReading]:
