@@ -9,9 +9,8 @@ from tracer.model.anatomy_views import InstructionFileView
 from tracer.model.prompt import Tier
 from tracer.model.views import BlockView, ReminderView, RequestDetail, SectionView
 from web.blocks import MOST_CHARS, is_prefix
-from web.filters import segment
 from web.layout.marks import Span, first_line
-from web.urls import compare_url, marked_url, request_url, unfolded_url
+from web.urls import compare_url, marked_url, part_fragment, request_url, unfolded_url
 
 _RANGE = re.compile(r"(\d{1,9})-(\d{1,9})")
 _NUMBERED = re.compile(r" \(\d+\)$")
@@ -139,7 +138,7 @@ def section_row(
     if block is not None and opened:
         text = (block.text or "")[start:end]
     url = unfolded_url(request.key, "section", index)
-    fragment = f"/fragments/requests/{segment(request.key)}/sections/{index}"
+    fragment = part_fragment(request.key, "sections", index)
     return SectionRow(
         index=index,
         section=section,

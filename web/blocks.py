@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from tracer.model.prompt import Part, Tier
 from tracer.model.views import BlockView, RequestDetail
 from tracer.service import Service
-from web.filters import segment
 from web.layout.marks import Piece, Span, cut
 from web.layout.prompt_map import MapPiece, map_of_blocks, map_of_parts, map_of_runs
-from web.urls import request_url
+from web.urls import block_text_url, part_fragment, request_url
 
 PAGE_BLOCKS = 200
 MOST_CHARS = 200_000
@@ -74,7 +73,7 @@ def block_row(
 ) -> BlockRow:
     """A row in a state, with spans of its text marked."""
     opened = block.index in state.opened
-    fragment = f"/fragments/requests/{segment(key)}/blocks/{block.index}?blocks_from={page_from}"
+    fragment = f"{part_fragment(key, 'blocks', block.index)}?blocks_from={page_from}"
     fragment += "&raw=1" if state.raw else ""
     text = (block.text or "") if opened else None
     left = 0
@@ -96,7 +95,7 @@ def block_row(
         toggle_fragment=fragment + ("&folded=1" if opened else ""),
         whole_fragment=fragment + "&whole=1",
         whole_href=opened_href.replace("#", "&whole=1#"),
-        copy_href=f"/data/requests/{segment(key)}/blocks/{block.index}.txt",
+        copy_href=block_text_url(key, block.index),
         anchored=opened and bool(state.mark) and not any(piece.anchor for piece in pieces),
     )
 

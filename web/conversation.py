@@ -10,10 +10,10 @@ from tracer.model.prompt import Kind, Tier
 from tracer.model.views import BlockView, RequestDetail
 from tracer.words import plural
 from web.blocks import MOST_CHARS, is_prefix
-from web.filters import num, segment
+from web.filters import num
 from web.layout.marks import Piece, Span, cut
 from web.layout.prompt_map import block_tokens
-from web.urls import request_url, unfolded_url
+from web.urls import part_fragment, request_url, unfolded_url
 
 _VIA = {
     "reminder": "a tagged message of its own", "mcs": "a mid-conversation system message",
@@ -102,7 +102,7 @@ def _row(
     index = blocks[0].message_index or 0
     lead = next((b for b in blocks if b.kind is Kind.TEXT and b.preview.strip()), blocks[0])
     new = any(block.new for block in blocks)
-    fragment = f"/fragments/requests/{segment(key)}/messages/{index}"
+    fragment = part_fragment(key, "messages", index)
     start = detail.block_from
     calibrated = [b.tokens_calibrated for b in blocks]
     return MessageRow(

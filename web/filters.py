@@ -183,11 +183,6 @@ def of_segment(written: str) -> str:
     return _TILDE.sub(lambda found: chr(int(found[1], 16)), written)
 
 
-def parameter(text: str) -> str:
-    """A text as a value in a URL's query."""
-    return quote(text, safe="", errors="surrogatepass")
-
-
 FILTERS: dict[str, Callable[..., Any]] = {
     "approx": approx,
     "basename": basename,
@@ -198,11 +193,9 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "iso": iso,
     "num": num,
     "one_line": one_line,
-    "parameter": parameter,
     "pct": pct,
     "plural": plural,
     "pretty": pretty,
-    "segment": segment,
     "share": share,
     "short": short,
     "size": size,

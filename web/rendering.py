@@ -19,6 +19,7 @@ from web.follower import FollowState
 from web.layout.prompt_map import part_name
 from web.layout.words import WORDS
 from web.search_words import SEARCH_WORDS
+from web.urls import ADDRESSES
 from web.verdict_words import VERDICT_WORDS
 
 THEMES = ("auto", "dark", "light")
@@ -80,7 +81,7 @@ def environment() -> Environment:
         optimized=False,  # it computes nothing in our templates, and takes its time
         bytecode_cache=CompiledTemplates(),
     )
-    made.filters.update(FILTERS | WORDS | COMPARE_WORDS | VERDICT_WORDS | SEARCH_WORDS)
+    made.filters.update(FILTERS | WORDS | COMPARE_WORDS | VERDICT_WORDS | SEARCH_WORDS | ADDRESSES)
     made.filters["part_name"] = part_name
     made.globals["static_url"] = static_url
     return made

@@ -191,3 +191,53 @@ def marked_url(key: str, block: int, mark: str) -> str:
         return request_url(key, block=block)
     query = urlencode([("block", block), ("mark", mark)], errors="surrogatepass")
     return f"/requests/{segment(key)}?{query}#mark"
+
+
+def session_url(session_id: str, request: str = "") -> str:
+    """A session's timeline, with a request selected."""
+    return SessionState(session_id, request).page
+
+
+def sessions_compared_url(a: str) -> str:
+    """The comparison of a session with one that is still to be named."""
+    return f"/compare/sessions?{urlencode({'a': a}, errors='surrogatepass')}"
+
+
+def session_search_url(session_id: str) -> str:
+    """A search of one session's texts."""
+    return f"/search?{urlencode({'session': session_id}, errors='surrogatepass')}"
+
+
+def source_url(source_id: int) -> str:
+    """One segment of a file, with its skipped lines."""
+    return f"/sources/{source_id}"
+
+
+def part_fragment(key: str, what: str, index: int) -> str:
+    """One of the `sections`, `messages` or `blocks` of a request, as a fragment."""
+    return f"/fragments/requests/{segment(key)}/{what}/{index}"
+
+
+def block_text_url(key: str, index: int) -> str:
+    """A block of a request as text."""
+    return f"/data/requests/{segment(key)}/blocks/{index}.txt"
+
+
+def news_url(revision: int, **state: int) -> str:
+    """The dot in the header, once something is newer than a revision; `state` is how it looks."""
+    return f"/fragments/revision?{urlencode({'since': revision, **state})}"
+
+
+ADDRESSES = {
+    "checks_url": checks_url,
+    "misses_url": misses_url,
+    "news_url": news_url,
+    "replay_url": replay_url,
+    "segments_url": segments_url,
+    "session_search_url": session_search_url,
+    "session_url": session_url,
+    "sessions_compared_url": sessions_compared_url,
+    "source_url": source_url,
+    "story_url": story_url,
+}
+"""The filters of this module, by name."""

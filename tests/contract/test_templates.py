@@ -24,6 +24,7 @@ FORBIDDEN = {
     "event handler": r"<[^>{]*\son[a-z]+\s*=",
     "evaluated htmx": r"hx-on|hx-vals\s*=\s*.js:|javascript:",
     "foreign address": r"(?:href|src)\s*=\s*.(?:https?:)?//",
+    "an address put together (web/urls.py)": r"(?:href|action|hx-get)=\"/[^\"]*\{[{%]",
 }
 MODULES = [f"web.pages.{info.name}" for info in iter_modules(pages.__path__)] + ["web.export"]
 CONTEXTS = [
