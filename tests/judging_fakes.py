@@ -9,9 +9,9 @@ from tracer.model.compare_views import RequestChoice
 from tracer.model.comparison import Line
 from tracer.model.prompt import Tier
 from tracer.model.verdict import (
-    CauseFinding,
     Certainty,
     Fault,
+    FoundCause,
     ReadStop,
     Result,
     Verdict,
@@ -30,9 +30,9 @@ from tracer.service.verdicts import LaneCache, Rate, SessionCache
 SENTENCE = "The instruction file AGENTS.md was edited before this request."
 
 
-def a_cause(**changes: object) -> CauseFinding:
+def a_cause(**changes: object) -> FoundCause:
     """An edited instruction file in message 4."""
-    made = CauseFinding(
+    made = FoundCause(
         code="SYSTEM_CHANGED",
         subtype="instructions",
         certainty=Certainty.CERTAIN,

@@ -1,6 +1,6 @@
 """Builders of what stands beside the prompts of a session."""
 
-from tracer.model.doctor_views import DoctorFinding
+from tracer.model.doctor_views import DoctorLine
 from tracer.model.story import (
     CompactionView,
     ConflictView,
@@ -54,7 +54,7 @@ def a_story() -> SessionStory:
         compactions=(CompactionView(AT_MS, "above_threshold", "completed", 2_796, 17),),
         todos=(TodoView("Add a test", "completed", "high"),),
         abandoned_messages=3,
-        evidence=(DoctorFinding("missing", "No prompts", "No record was read.", "Watch it."),),
+        evidence=(DoctorLine("missing", "No prompts", "No record was read.", "Watch it."),),
     )
 
 
@@ -78,5 +78,5 @@ def a_bare_story() -> SessionStory:
         compactions=(CompactionView(None, "", "", None, None),),
         todos=(TodoView("Add a test", "", ""),),
         abandoned_messages=0,
-        evidence=(DoctorFinding("ok", "Prompts", "All were read."),),
+        evidence=(DoctorLine("ok", "Prompts", "All were read."),),
     )  # fmt: skip

@@ -19,7 +19,7 @@ from tracer.model.prompt import Marker, Part, Tier
 from tracer.model.source import SourceRef
 from tracer.model.surroundings import CacheClock, ChildRequest, ChildSession, Surroundings
 from tracer.model.usage import Convention, Usage
-from tracer.model.verdict import CauseFinding, Certainty, ReadStop, Result, Verdict, VerdictBrief
+from tracer.model.verdict import Certainty, FoundCause, ReadStop, Result, Verdict, VerdictBrief
 from tracer.model.verdict_views import FirstChange, VerdictView
 from tracer.model.views import (
     Evidence,
@@ -91,7 +91,7 @@ def verdict(seq: int) -> Verdict:
     result = _RESULTS.get(seq, Result.HIT)
     could = min(_tokens(seq), _tokens(seq - 1)) // 64 * 64 if seq > 2 else 0
     lost = could - _read(seq) if result in (Result.MISS, Result.PARTIAL) else 0
-    cause = CauseFinding(
+    cause = FoundCause(
         "SYSTEM_CHANGED", Certainty.CERTAIN, _WORDS[result],
         "Edit instruction files between sessions.", "instructions", Tier.MESSAGES, 1, 4,
         "request_user_context", char_offset=1_906, token_offset=38_020,

@@ -5,7 +5,7 @@ from os.path import commonprefix
 
 from tracer.errors import InputError
 from tracer.model.prompt import Part, Tier
-from tracer.model.verdict import CauseFinding, Result
+from tracer.model.verdict import FoundCause, Result
 from tracer.model.verdict_views import VerdictView
 from tracer.model.views import PartSize
 from tracer.service import Service
@@ -53,8 +53,8 @@ class Callout:
     view: VerdictView
     quiet: bool
     heading: str
-    primary: CauseFinding | None
-    others: tuple[CauseFinding, ...]
+    primary: FoundCause | None
+    others: tuple[FoundCause, ...]
     amounts: tuple[Amount, ...]
     lines: tuple[LineRow, ...]
     more_lines: int

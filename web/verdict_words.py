@@ -4,7 +4,7 @@ A result has one glyph, one colour and one word, the same on every page.
 """
 
 from tracer.model.prompt import Tier
-from tracer.model.verdict import CauseFinding, Result, VerdictBrief
+from tracer.model.verdict import FoundCause, Result, VerdictBrief
 from tracer.model.verdict_views import MissView
 from tracer.service import cause_names
 from tracer.words import CERTAINTY_WORDS, FAULT_WORDS, RESULT_WORDS, TIER_WORDS, capital
@@ -57,7 +57,7 @@ def brief_words(brief: VerdictBrief) -> str:
     return f"{result}, {num(brief.rebilled_tokens)} tokens billed again{why}"
 
 
-def cause_place(cause: CauseFinding) -> str:
+def cause_place(cause: FoundCause) -> str:
     """Where a cause lies: message 4, character 1,906; empty where it has no place."""
     place = _place(cause.tier, cause.block_index, cause.message_index)
     if place and cause.char_offset is not None:

@@ -51,8 +51,9 @@ def closure(name: str) -> dict[str, nodes.Template]:
 
 
 def bound(tree: nodes.Template) -> set[str]:
-    """Names that a template binds itself: loops, assignments, imports."""
+    """Names that a template binds itself: loops, assignments, macros, imports."""
     names = {node.name for node in tree.find_all(nodes.Name) if node.ctx in ("store", "param")}
+    names |= {node.name for node in tree.find_all(nodes.Macro)}
     for node in tree.find_all(nodes.FromImport):
         names |= {item if isinstance(item, str) else item[1] for item in node.names}
     return names

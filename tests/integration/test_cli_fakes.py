@@ -12,7 +12,7 @@ from tests.unit.test_compare_builders import a_gap, a_note, a_prompt, a_system, 
 from tests.verdict_factories import a_brief
 from tracer.errors import NotFoundError
 from tracer.model.anatomy_views import McsStateView, Presence
-from tracer.model.doctor_views import DoctorFinding, DoctorReport, SessionEvidence
+from tracer.model.doctor_views import DoctorLine, DoctorReport, SessionEvidence
 from tracer.model.events import Status, WindowKind
 from tracer.model.prompt import Kind, Marker, Part, Prompt, Tier
 from tracer.model.session_list import ANY_SESSION, SessionFilter
@@ -350,9 +350,9 @@ def a_report() -> DoctorReport:
     """What the doctor found out."""
     return DoctorReport(
         roots=("/home/ada/.zcode/cli",),
-        findings=(
-            DoctorFinding("ok", "Structured log", "One file."),
-            DoctorFinding("missing", "No model I/O log", "No prompts.", "Switch it on."),
+        lines=(
+            DoctorLine("ok", "Structured log", "One file."),
+            DoctorLine("missing", "No model I/O log", "No prompts.", "Switch it on."),
         ),
         files=(("/home/ada/.zcode/cli/log/a.jsonl", "zcode-log", 9120), ("/home/ada/x", "", 1)),
         sessions=(an_evidence("sess_demo", "Fix it"), an_evidence("sess_other", "")),
@@ -362,7 +362,7 @@ def a_report() -> DoctorReport:
 
 def an_evidence(session_id: str, title: str) -> SessionEvidence:
     """What is known of a session whose prompts are gone."""
-    gone = DoctorFinding("missing", "No prompts", "Rotated away.", "Watch.")
+    gone = DoctorLine("missing", "No prompts", "Rotated away.", "Watch.")
     return SessionEvidence(session_id, title, 4, 0, 0, 31, 2, 4, 9, 0, 1, (gone,))
 
 

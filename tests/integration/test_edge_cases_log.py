@@ -204,8 +204,8 @@ def test_case_14_a_production_log_has_no_debug_lines(db: Path, logs: Path) -> No
     assert (found.request.sections, found.context_usage) == ((), None)
     assert (found.request.observed, found.request.message_count) == ("full", 1)
     assert found.request.turn_number == 1
-    findings = doctor(logs, db).findings
-    assert any("ZCODE_RUNTIME_ENV=development" in f"{f.detail} {f.fix}" for f in findings)
+    lines = doctor(logs, db).lines
+    assert any("ZCODE_RUNTIME_ENV=development" in f"{f.detail} {f.fix}" for f in lines)
 
 
 def test_case_15_a_status_outside_of_the_enum_is_missing(db: Path, log: Path) -> None:

@@ -22,9 +22,9 @@ from tracer.cache.wording import percent, tokens
 from tracer.model.usage import Convention
 from tracer.model.verdict import (
     CallFacts,
-    CauseFinding,
     Cost,
     Difference,
+    FoundCause,
     History,
     Purpose,
     Result,
@@ -63,11 +63,11 @@ def explain(
         usable = None
     expected = expect(call, baseline, usable, history, provider, scale) if baseline else None
     case = Case(call, baseline, difference, history, provider, expected)
-    findings = detect_all(case)
-    compacted = _compacted(case, findings)
+    found = detect_all(case)
+    compacted = _compacted(case, found)
     if expected is None or (is_first(case) and not compacted):
-        return _first(case, findings, baseline_reason)
-    ranked = _ranked(findings, case, compacted)
+        return _first(case, found, baseline_reason)
+    ranked = _ranked(found, case, compacted)
     result = _result(case, ranked)
     doubt = max(expected.noise, scale.error_at(usable.common_tokens) if usable else 0)
     boundaries = difference.boundaries if difference else ()
@@ -93,7 +93,7 @@ def explain(
         convention=convention_text(call),
         method=expected.method,
         read_stop=stop,
-        signals=_signals(findings),
+        signals=_signals(found),
     )
 
 
@@ -123,20 +123,20 @@ def _not_judged(call: CallFacts, provider: Provider) -> Verdict | None:
     else:
         return None
     cause = cause_named(code)
-    finding = cause.detect(Case(call, None, None, History(), provider, None)) if cause else None
+    found = cause.detect(Case(call, None, None, History(), provider, None)) if cause else None
     return Verdict(
         result=result,
-        one_line=finding.summary if finding else "",
-        causes=(finding,) if finding else (),
+        one_line=found.summary if found else "",
+        causes=(found,) if found else (),
         not_verifiable=("the cache read: not reported",) if code == "REPORTING_GAP" else (),
         convention=convention_text(call),
-        signals=(finding.signal,) if finding else (),
+        signals=(found.signal,) if found else (),
     )
 
 
-def _first(case: Case, findings: tuple[CauseFinding, ...], reason: str) -> Verdict:
+def _first(case: Case, found: tuple[FoundCause, ...], reason: str) -> Verdict:
     """Nothing to compare with, or nothing that could have been read."""
-    causes = tuple(f for f in findings if f.code == "FIRST_IN_SCOPE")
+    causes = tuple(f for f in found if f.code == "FIRST_IN_SCOPE")
     summary = causes[0].summary if causes else "The size of the earlier prompt is not known."
     read = case.call.read_tokens or 0
     more = f" {tokens(read)} were read anyway, most likely cached by {cached_by(case)}."
@@ -152,11 +152,9 @@ def _first(case: Case, findings: tuple[CauseFinding, ...], reason: str) -> Verdi
     )
 
 
-def _ranked(
-    findings: tuple[CauseFinding, ...], case: Case, compacted: tuple[CauseFinding, ...]
-) -> Ranked:
+def _ranked(found: tuple[FoundCause, ...], case: Case, compacted: tuple[FoundCause, ...]) -> Ranked:
     """The causes in order; a compaction that cost nothing is one, too."""
-    ranked = rank(findings, case)
+    ranked = rank(found, case)
     if compacted:
         # It goes on from the conversation that was compacted, however little they share.
         ranked = replace(ranked, also=tuple(f for f in ranked.also if f.code != "FIRST_IN_SCOPE"))
@@ -165,13 +163,13 @@ def _ranked(
     return Ranked(compacted, tuple(f for f in ranked.also if f.code != compacted[0].code))
 
 
-def _compacted(case: Case, findings: tuple[CauseFinding, ...]) -> tuple[CauseFinding, ...]:
+def _compacted(case: Case, found: tuple[FoundCause, ...]) -> tuple[FoundCause, ...]:
     """The compaction after which a conversation begins anew, where there was one: what it threw
     away is no longer there to be missed."""
     difference = case.difference
     if difference is None or difference.append_only or case.call.purpose in _EXPECTED_PURPOSES:
         return ()
-    return tuple(f for f in findings if f.subtype == "COMPACTION" and f.expected)[:1]
+    return tuple(f for f in found if f.subtype == "COMPACTION" and f.expected)[:1]
 
 
 def _result(case: Case, ranked: Ranked) -> Result:
@@ -245,10 +243,10 @@ def _hit_line(case: Case) -> str:
     return f"{line}; the rest is too little to matter."
 
 
-def _signals(findings: tuple[CauseFinding, ...]) -> tuple[str, ...]:
+def _signals(found: tuple[FoundCause, ...]) -> tuple[str, ...]:
     """The conditions that were seen, without those that say that nothing was."""
     silent = {"UNKNOWN", "SERVER_SIDE", "NOT_A_MISS_ROUNDING"}
-    return tuple(sorted({f.signal for f in findings if f.code not in silent}))
+    return tuple(sorted({f.signal for f in found if f.code not in silent}))
 
 
 def convention_text(call: CallFacts) -> str:

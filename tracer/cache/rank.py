@@ -13,7 +13,7 @@ from tracer.cache.case import Case
 from tracer.cache.causes import cause_named
 from tracer.cache.expected import Expected
 from tracer.cache.wording import times, tokens
-from tracer.model.verdict import CauseFinding, Certainty, Share
+from tracer.model.verdict import Certainty, FoundCause, Share
 
 _CERTAINTIES = tuple(Certainty)
 _LAST_RESORTS = frozenset({"SERVER_SIDE", "UNKNOWN"})
@@ -34,8 +34,8 @@ _REASON_FOR = {"TTL_DOWNGRADED": "TTL_EXPIRED"}
 class Ranked:
     """`causes` explain what was lost, the primary one first; `also` is true besides."""
 
-    causes: tuple[CauseFinding, ...] = ()
-    also: tuple[CauseFinding, ...] = ()
+    causes: tuple[FoundCause, ...] = ()
+    also: tuple[FoundCause, ...] = ()
 
     @property
     def expected(self) -> bool:
@@ -43,10 +43,10 @@ class Ranked:
         return bool(self.causes) and all(cause.expected for cause in self.causes)
 
 
-def rank(findings: Iterable[CauseFinding], case: Case) -> Ranked:
+def rank(causes: Iterable[FoundCause], case: Case) -> Ranked:
     """The causes of a miss, in order, with their shares of the lost tokens."""
     expected = case.expected
-    found = sorted((_with_history(f, case) for f in findings), key=_key)
+    found = sorted((_with_history(f, case) for f in causes), key=_key)
     if expected is None:
         return Ranked()
     if not case.misses:
@@ -65,11 +65,11 @@ def rank(findings: Iterable[CauseFinding], case: Case) -> Ranked:
 
 
 def _choose(
-    found: list[CauseFinding],
-    first: CauseFinding | None,
-    second: CauseFinding | None,
+    found: list[FoundCause],
+    first: FoundCause | None,
+    second: FoundCause | None,
     expected: Expected,
-) -> tuple[CauseFinding, ...]:
+) -> tuple[FoundCause, ...]:
     """At most one cause for the tokens before the difference (`first`) and one for those after it
     (`second`). A part that is no more than rounding needs no cause of its own."""
     before, after = expected.before_lost, expected.after_lost
@@ -98,24 +98,24 @@ def _choose(
     return pair
 
 
-def _alone(one: CauseFinding | None, expected: Expected) -> tuple[CauseFinding, ...]:
+def _alone(one: FoundCause | None, expected: Expected) -> tuple[FoundCause, ...]:
     return (replace(one, tokens=expected.lost),) if one is not None else ()
 
 
-def _last_resort(found: list[CauseFinding], *, before: bool) -> CauseFinding | None:
+def _last_resort(found: list[FoundCause], *, before: bool) -> FoundCause | None:
     wanted = ("SERVER_SIDE", "UNKNOWN") if before else ("UNKNOWN",)
     return next((f for code in wanted for f in found if f.code == code), None)
 
 
 def _also(
-    found: list[CauseFinding], chosen: tuple[CauseFinding, ...], expected: Expected
-) -> tuple[CauseFinding, ...]:
+    found: list[FoundCause], chosen: tuple[FoundCause, ...], expected: Expected
+) -> tuple[FoundCause, ...]:
     codes = {f.code for f in chosen}
     rest = [f for f in found if f.code not in codes and f.code not in _LAST_RESORTS]
     return tuple(f if _effective(f, expected) else _read_past(f, expected) for f in rest)
 
 
-def _harmless(found: list[CauseFinding], expected: Expected) -> Ranked:
+def _harmless(found: list[FoundCause], expected: Expected) -> Ranked:
     """A hit: rounding is the cause; changes that cost nothing are told, conditions that would have
     explained a miss are not."""
     causes = tuple(f for f in found if f.code == "NOT_A_MISS_ROUNDING")
@@ -128,45 +128,45 @@ def _harmless(found: list[CauseFinding], expected: Expected) -> Ranked:
     return Ranked(causes, also)
 
 
-def _read_past(finding: CauseFinding, expected: Expected) -> CauseFinding:
+def _read_past(one: FoundCause, expected: Expected) -> FoundCause:
     note = f"{COST_NOTHING}: {tokens(expected.read)} were read"
-    return replace(finding, evidence=(*finding.evidence, note))
+    return replace(one, evidence=(*one.evidence, note))
 
 
-def _effective(finding: CauseFinding, expected: Expected, times_error: float = 1.0) -> bool:
+def _effective(one: FoundCause, expected: Expected, times_error: float = 1.0) -> bool:
     """False where the provider read past the place: the change is not one to its cache."""
-    if finding.token_offset is None or finding.share not in (Share.AFTER, Share.ALL):
+    if one.token_offset is None or one.share not in (Share.AFTER, Share.ALL):
         return True
-    if finding.tier is None or finding.code in _SCOPE:
+    if one.tier is None or one.code in _SCOPE:
         return True
-    error = round(times_error * expected.scale.error_at(finding.token_offset))
+    error = round(times_error * expected.scale.error_at(one.token_offset))
     doubt = max(expected.noise, error)
-    return expected.read <= finding.token_offset + doubt
+    return expected.read <= one.token_offset + doubt
 
 
-def _weak(finding: CauseFinding, case: Case) -> bool:
+def _weak(one: FoundCause, case: Case) -> bool:
     """True for a cause of medium certainty that has often done no harm. What strikes by chance is
     not refuted by the times that it did not."""
-    if finding.certainty is not Certainty.MEDIUM or finding.signal in _BY_CHANCE:
+    if one.certainty is not Certainty.MEDIUM or one.signal in _BY_CHANCE:
         return False
-    return case.counter_evidence(finding.signal)[0] >= _OFTEN
+    return case.counter_evidence(one.signal)[0] >= _OFTEN
 
 
-def _with_history(finding: CauseFinding, case: Case) -> CauseFinding:
-    """The finding with what speaks against it (cache-rules.md 5, 17)."""
-    harmless, all_times = case.counter_evidence(finding.signal)
-    if not harmless or finding.share is Share.NOTE or finding.code in _LAST_RESORTS:
-        return finding
+def _with_history(one: FoundCause, case: Case) -> FoundCause:
+    """The cause with what speaks against it (cache-rules.md 5, 17)."""
+    harmless, all_times = case.counter_evidence(one.signal)
+    if not harmless or one.share is Share.NOTE or one.code in _LAST_RESORTS:
+        return one
     note = f"{AGAINST}: the same happened {times(harmless)} without a miss (of {all_times} in all)"
-    return replace(finding, evidence=(*finding.evidence, note))
+    return replace(one, evidence=(*one.evidence, note))
 
 
-def _key(finding: CauseFinding) -> tuple[int, int, tuple[int, bool], str]:
-    depth = finding.token_offset if finding.token_offset is not None else 0
-    return (depth, _CERTAINTIES.index(finding.certainty), _order(finding), finding.code)
+def _key(one: FoundCause) -> tuple[int, int, tuple[int, bool], str]:
+    depth = one.token_offset if one.token_offset is not None else 0
+    return (depth, _CERTAINTIES.index(one.certainty), _order(one), one.code)
 
 
-def _order(finding: CauseFinding) -> tuple[int, bool]:
+def _order(one: FoundCause) -> tuple[int, bool]:
     """The order of the rules; the reason for another cause stands right before that."""
-    cause = cause_named(_REASON_FOR.get(finding.code, finding.code))
-    return cause.order if cause else 99, finding.code not in _REASON_FOR
+    cause = cause_named(_REASON_FOR.get(one.code, one.code))
+    return cause.order if cause else 99, one.code not in _REASON_FOR

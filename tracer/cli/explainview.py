@@ -10,7 +10,7 @@ from tracer.cache.rank import HARMLESS
 from tracer.cli.diffview import marked
 from tracer.cli.output import emphasis, print_heading
 from tracer.cli.text import number, visible
-from tracer.model.verdict import CauseFinding, Certainty, Result, Verdict
+from tracer.model.verdict import Certainty, FoundCause, Result, Verdict
 from tracer.model.verdict_views import FirstChange, VerdictView
 from tracer.words import CERTAINTY_WORDS, FAULT_WORDS, RESULT_WORDS, capital
 
@@ -92,7 +92,7 @@ def _print_where(verdict: Verdict, change: FirstChange | None) -> None:
         click.echo(f"    {change.more_hunks:,} more places of it changed: tracer diff")
 
 
-def _print_cause(cause: CauseFinding, heading: str) -> None:
+def _print_cause(cause: FoundCause, heading: str) -> None:
     sure = CERTAINTY_WORDS[cause.certainty] + _MEANING.get(cause.certainty, "")
     name = cause_name(cause.code, cause.subtype)
     tokens = f"{cause.tokens:,} tokens, " if cause.tokens else ""
@@ -110,7 +110,7 @@ def cause_name(code: str, subtype: str) -> str:
     return f"{cause_words(code, subtype)} ({code})" if code else cause_words(code)
 
 
-def _also_words(cause: CauseFinding) -> str:
+def _also_words(cause: FoundCause) -> str:
     """What else is true, and why it is not the cause where that is known."""
     why = [item for item in cause.evidence if item.startswith(HARMLESS)]
     return " ".join((cause.summary, *(f"{capital(item)}." for item in why)))

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import TypeAlias
 
-from tracer.model.doctor_views import DoctorFinding, DoctorReport, SessionEvidence
+from tracer.model.doctor_views import DoctorLine, DoctorReport, SessionEvidence
 from tracer.model.source import SourceRef
 from tracer.model.views import (
     FileResult,
@@ -222,7 +222,7 @@ def doctor_json(report: DoctorReport) -> JsonObject:
     return {
         "schema": SCHEMA,
         "roots": list(report.roots),
-        "findings": [_finding(finding) for finding in report.findings],
+        "findings": [doctor_line_json(line) for line in report.lines],
         "files": [
             {"path": path, "format": known(format_name), "bytes": size_bytes}
             for path, format_name, size_bytes in report.files
@@ -245,14 +245,15 @@ def _evidence(session: SessionEvidence) -> JsonObject:
         "messages": session.messages,
         "session_events": session.session_events,
         "missing_files": session.missing_files,
-        "findings": [_finding(finding) for finding in session.findings],
+        "findings": [doctor_line_json(line) for line in session.lines],
     }
 
 
-def _finding(finding: DoctorFinding) -> JsonObject:
+def doctor_line_json(line: DoctorLine) -> JsonObject:
+    """What is there, what is missing, or what to know, and what to do about it."""
     return {
-        "level": finding.level,
-        "title": finding.title,
-        "detail": finding.detail,
-        "fix": known(finding.fix),
+        "level": line.level,
+        "title": line.title,
+        "detail": line.detail,
+        "fix": known(line.fix),
     }

@@ -1,6 +1,6 @@
 """The JSON of what stands beside the prompts of a session (`story` in docs/json.md)."""
 
-from tracer.jsonview.core import SCHEMA, JsonObject, iso_time, known
+from tracer.jsonview.core import SCHEMA, JsonObject, doctor_line_json, iso_time, known
 from tracer.model.story import (
     FamilyLink,
     SessionStory,
@@ -41,10 +41,7 @@ def story_json(story: SessionStory) -> JsonObject:
             {"content": t.content, "status": known(t.status), "priority": known(t.priority)}
             for t in story.todos
         ],
-        "evidence": [
-            {"level": f.level, "title": f.title, "detail": f.detail, "fix": known(f.fix)}
-            for f in story.evidence
-        ],
+        "evidence": [doctor_line_json(line) for line in story.evidence],
     }
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from tracer.jsonview.compare import line_json
 from tracer.jsonview.core import SCHEMA, JsonObject, iso_time, known
 from tracer.jsonview.usage import brief_json, usage_json
-from tracer.model.verdict import CauseFinding, Cost, ReadStop, Verdict
+from tracer.model.verdict import Cost, FoundCause, ReadStop, Verdict
 from tracer.model.verdict_views import CauseTotal, FirstChange, Misses, MissView, VerdictView
 
 
@@ -111,7 +111,7 @@ def _miss(miss: MissView) -> JsonObject:
     }
 
 
-def _cause(cause: CauseFinding) -> JsonObject:
+def _cause(cause: FoundCause) -> JsonObject:
     return {
         "code": cause.code,
         "subtype": known(cause.subtype),

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
-class DoctorFinding:
+class DoctorLine:
     """One line of `tracer doctor`: `level` is `ok`, `note` or `missing`."""
 
     level: str
@@ -30,7 +30,7 @@ class SessionEvidence:
     messages: int
     session_events: int
     missing_files: int
-    findings: tuple[DoctorFinding, ...]
+    lines: tuple[DoctorLine, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class DoctorReport:
     sessions in the database those with the latest activity."""
 
     roots: tuple[str, ...]
-    findings: tuple[DoctorFinding, ...]
+    lines: tuple[DoctorLine, ...]
     files: tuple[tuple[str, str, int], ...] = field(default=())
     sessions: tuple[SessionEvidence, ...] = ()
     session_total: int = 0

@@ -5,7 +5,7 @@ Times are UTC epoch milliseconds, sizes have their unit in their names. None mea
 
 from dataclasses import dataclass
 
-from tracer.model.doctor_views import DoctorFinding
+from tracer.model.doctor_views import DoctorLine
 
 _FAILED = frozenset({"error", "failed", "cancelled", "denied"})
 
@@ -169,4 +169,4 @@ class SessionStory:
     compactions: tuple[CompactionView, ...]
     todos: tuple[TodoView, ...]
     abandoned_messages: int
-    evidence: tuple[DoctorFinding, ...]
+    evidence: tuple[DoctorLine, ...]

@@ -58,7 +58,7 @@ class Fault(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class CauseFinding:
+class FoundCause:
     """One cause of a low read. `code` and `subtype` are those of cache-rules.md 2.3.
 
     `block_index` counts inside the tier, `message_index` over the whole message list;
@@ -153,8 +153,8 @@ class Verdict:
     rebilled_tokens: int = 0
     noise_tokens: int = 0
     cost: Cost | None = None
-    causes: tuple[CauseFinding, ...] = ()
-    also: tuple[CauseFinding, ...] = ()
+    causes: tuple[FoundCause, ...] = ()
+    also: tuple[FoundCause, ...] = ()
     checked_equal: tuple[str, ...] = ()
     not_verifiable: tuple[str, ...] = ()
     convention: str = ""

@@ -7,7 +7,7 @@ from pathlib import Path
 from tracer.errors import StoreError
 from tracer.formats import detect
 from tracer.ingest.files import open_regular
-from tracer.model.doctor_views import DoctorFinding, DoctorReport, SessionEvidence
+from tracer.model.doctor_views import DoctorLine, DoctorReport, SessionEvidence
 from tracer.service.doctor_sessions import examine_sessions
 from tracer.service.session_evidence import DEVELOPMENT, WATCH
 from tracer.store.connect import open_reader
@@ -34,11 +34,11 @@ def examine(root: Path, db_path: Path | None, session_id: str = "") -> DoctorRep
     one session of it alone."""
     if session_id and db_path is not None:
         return DoctorReport((), (), (), *examine_sessions(db_path, session_id))
-    findings: list[DoctorFinding] = []
+    lines: list[DoctorLine] = []
     files: list[_File] = []
     if not root.is_dir():
-        findings.append(
-            DoctorFinding(
+        lines.append(
+            DoctorLine(
                 "missing",
                 "The agent's folder was not found",
                 f"{root} does not exist.",
@@ -49,22 +49,22 @@ def examine(root: Path, db_path: Path | None, session_id: str = "") -> DoctorRep
     else:
         logs, rollout, debug = (_files(root / name) for name in ("log", "rollout", "debug"))
         files = [*logs, *rollout, *debug]
-        findings += [
-            _log_finding(logs),
-            _level_finding(logs),
-            _rollout_finding(rollout),
-            _debug_finding(debug),
-            *_other_findings(root, files),
+        lines += [
+            _log_line(logs),
+            _level_line(logs),
+            _rollout_line(rollout),
+            _debug_line(debug),
+            *_other_lines(root, files),
         ]
     sessions: tuple[SessionEvidence, ...] = ()
     total = 0
     if db_path is not None:
-        own, readable = _database_findings(db_path)
-        findings += own
+        own, readable = _database_lines(db_path)
+        lines += own
         if readable:
             sessions, total = examine_sessions(db_path)
     found = tuple((str(f.path), f.format, f.size_bytes) for f in files)
-    return DoctorReport((str(root),), tuple(findings), found, sessions, total)
+    return DoctorReport((str(root),), tuple(lines), found, sessions, total)
 
 
 def _files(folder: Path) -> list[_File]:
@@ -89,15 +89,15 @@ def _total(files: Sequence[_File]) -> str:
     return f"{plural(len(files), 'file')}, {size / 1e6:,.1f} MB"
 
 
-def _log_finding(files: Sequence[_File]) -> DoctorFinding:
+def _log_line(files: Sequence[_File]) -> DoctorLine:
     if files:
-        return DoctorFinding(
+        return DoctorLine(
             "ok",
             "Structured log",
             f"{_total(files)}. The agent deletes files older than {LOG_DAYS} days; what was "
             "ingested stays here.",
         )
-    return DoctorFinding(
+    return DoctorLine(
         "missing",
         "No structured log",
         "Turns, retries, failures and compactions will not be shown.",
@@ -105,7 +105,7 @@ def _log_finding(files: Sequence[_File]) -> DoctorFinding:
     )
 
 
-def _level_finding(files: Sequence[_File]) -> DoctorFinding:
+def _level_line(files: Sequence[_File]) -> DoctorLine:
     built = snapshots = debug = False
     for file in files[-2:]:
         tail = _tail(file.path)
@@ -113,19 +113,19 @@ def _level_finding(files: Sequence[_File]) -> DoctorFinding:
         snapshots = snapshots or b'"context_usage_snapshot"' in tail
         debug = debug or b'"level":"debug"' in tail
     if built or snapshots:
-        return DoctorFinding(
+        return DoctorLine(
             "ok",
             "Debug level is on",
             "Sections (context.built) and context usage (context_usage_snapshot) are logged. Their "
             "token numbers are redacted by default and recomputed here.",
         )
     if debug:
-        return DoctorFinding(
+        return DoctorLine(
             "note",
             "Debug lines, but no context lines yet",
             "context.built is written once a session and process, at its first turn.",
         )
-    return DoctorFinding(
+    return DoctorLine(
         "missing",
         "The log is at info level",
         "Neither sections nor context usage are in it; prompts still come from model I/O.",
@@ -142,9 +142,9 @@ def _tail(path: Path) -> bytes:
         return b""
 
 
-def _rollout_finding(files: Sequence[_File]) -> DoctorFinding:
+def _rollout_line(files: Sequence[_File]) -> DoctorLine:
     if files:
-        return DoctorFinding(
+        return DoctorLine(
             "note" if len(files) >= KEPT_PRODUCTION_FILES else "ok",
             "Model I/O, production",
             f"{_total(files)}. The agent keeps {KEPT_PRODUCTION_FILES} files in all, subagents' "
@@ -152,7 +152,7 @@ def _rollout_finding(files: Sequence[_File]) -> DoctorFinding:
             "prompt.",
             WATCH,
         )
-    return DoctorFinding(
+    return DoctorLine(
         "missing",
         "No model I/O in rollout",
         "Without it there are no prompts and no usage. It is written after every attempt unless "
@@ -162,10 +162,10 @@ def _rollout_finding(files: Sequence[_File]) -> DoctorFinding:
     )
 
 
-def _debug_finding(files: Sequence[_File]) -> DoctorFinding:
+def _debug_line(files: Sequence[_File]) -> DoctorLine:
     if files:
-        return DoctorFinding("ok", "Model I/O, development", f"{_total(files)}. No rotation.")
-    return DoctorFinding(
+        return DoctorLine("ok", "Model I/O, development", f"{_total(files)}. No rotation.")
+    return DoctorLine(
         "note",
         "No model I/O in debug",
         "It exists only for development runs: 256 messages a line, no rotation. Whole prompts on "
@@ -174,12 +174,12 @@ def _debug_finding(files: Sequence[_File]) -> DoctorFinding:
     )
 
 
-def _other_findings(root: Path, files: Sequence[_File]) -> list[DoctorFinding]:
-    findings = []
+def _other_lines(root: Path, files: Sequence[_File]) -> list[DoctorLine]:
+    lines = []
     unknown = [f for f in files if f.format.startswith("un")]
     if unknown:
-        findings.append(
-            DoctorFinding(
+        lines.append(
+            DoctorLine(
                 "note",
                 f"{len(unknown)} files of an unknown format",
                 ", ".join(f.path.name for f in unknown[:5]),
@@ -188,8 +188,8 @@ def _other_findings(root: Path, files: Sequence[_File]) -> list[DoctorFinding]:
             )
         )
     if (root / "db" / "db.sqlite").exists():
-        findings.append(
-            DoctorFinding(
+        lines.append(
+            DoctorLine(
                 "ok",
                 "Session database",
                 f"{(root / 'db' / 'db.sqlite').stat().st_size / 1e6:,.1f} MB. Titles, turns, tools "
@@ -198,8 +198,8 @@ def _other_findings(root: Path, files: Sequence[_File]) -> list[DoctorFinding]:
             )
         )
     else:
-        findings.append(
-            DoctorFinding(
+        lines.append(
+            DoctorLine(
                 "missing",
                 "No session database",
                 "Sessions have no titles, projects or turns with the user's words, and those whose "
@@ -209,21 +209,21 @@ def _other_findings(root: Path, files: Sequence[_File]) -> list[DoctorFinding]:
         )
     folders = len(list((root / "agents").glob("*/*/metadata.json")))
     if folders:
-        findings.append(DoctorFinding("ok", "Subagent folders", f"{folders:,} runs of subagents."))
-    return findings
+        lines.append(DoctorLine("ok", "Subagent folders", f"{folders:,} runs of subagents."))
+    return lines
 
 
-def _database_findings(db_path: Path) -> tuple[list[DoctorFinding], bool]:
-    """The findings, and whether the database can be read."""
+def _database_lines(db_path: Path) -> tuple[list[DoctorLine], bool]:
+    """The lines, and whether the database can be read."""
     if not db_path.exists():
-        nothing = DoctorFinding(
+        nothing = DoctorLine(
             "note", "Nothing ingested yet", f"{db_path} does not exist.", "Run `tracer ingest`."
         )
         return [nothing], False
     try:
         connection = open_reader(db_path)
     except StoreError as error:
-        return [DoctorFinding("missing", "The database cannot be read", str(error))], False
+        return [DoctorLine("missing", "The database cannot be read", str(error))], False
     try:
         sources = list_sources(connection)
         skipped = sum(s.skipped for s in sources)
@@ -231,8 +231,8 @@ def _database_findings(db_path: Path) -> tuple[list[DoctorFinding], bool]:
         uncounted = uncounted_total(connection, DEFAULT_ENCODING)
     finally:
         connection.close()
-    findings = [
-        DoctorFinding(
+    lines = [
+        DoctorLine(
             "ok",
             "Database",
             f"{db_path}, {db_path.stat().st_size / 1e6:,.1f} MB: {len(sources)} file segments, "
@@ -241,20 +241,20 @@ def _database_findings(db_path: Path) -> tuple[list[DoctorFinding], bool]:
         )
     ]
     if skipped:
-        findings.append(
-            DoctorFinding(
+        lines.append(
+            DoctorLine(
                 "note",
                 f"{skipped:,} lines were left out",
                 "`tracer sources --skipped` lists each with its reason.",
             )
         )
     if uncounted:
-        findings.append(
-            DoctorFinding(
+        lines.append(
+            DoctorLine(
                 "note",
                 f"{uncounted:,} blocks have no token count",
                 "Until they are counted, sizes are the agent's own estimate.",
                 "Run `tracer ingest` again.",
             )
         )
-    return findings, True
+    return lines, True

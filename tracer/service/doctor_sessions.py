@@ -46,5 +46,5 @@ def _evidence(connection: sqlite3.Connection, row: SessionRow) -> SessionEvidenc
         messages=kinds.messages,
         session_events=kinds.session_events,
         missing_files=kinds.missing_files,
-        findings=session_evidence(kinds, session_facts(connection, row.id)),
+        lines=session_evidence(kinds, session_facts(connection, row.id)),
     )

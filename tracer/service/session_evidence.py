@@ -1,6 +1,6 @@
 """For each session: which files tell of it, what is gone, and what to switch on to see more."""
 
-from tracer.model.doctor_views import DoctorFinding
+from tracer.model.doctor_views import DoctorLine
 from tracer.service.trace_evidence import trace_evidence
 from tracer.store.session_reading import FactsRow, SourceKinds
 
@@ -23,8 +23,8 @@ DEVELOPMENT = (
 _DATABASE = "Ingest the agent's db/db.sqlite as well: `tracer ingest` without a path reads it."
 
 
-def session_evidence(kinds: SourceKinds, facts: FactsRow | None) -> tuple[DoctorFinding, ...]:
-    """The findings, prompts first; of the open trace format what its own lines can tell."""
+def session_evidence(kinds: SourceKinds, facts: FactsRow | None) -> tuple[DoctorLine, ...]:
+    """The lines, prompts first; of the open trace format what its own lines can tell."""
     if kinds.trace is not None and not (kinds.usage_rows or kinds.messages or facts):
         return (*trace_evidence(kinds.trace), *_others(kinds))
     return (
@@ -36,17 +36,17 @@ def session_evidence(kinds: SourceKinds, facts: FactsRow | None) -> tuple[Doctor
     )
 
 
-def _prompts(kinds: SourceKinds) -> DoctorFinding:
+def _prompts(kinds: SourceKinds) -> DoctorLine:
     known_elsewhere = kinds.log_requests + kinds.event_requests + kinds.database_requests
     if kinds.records and not known_elsewhere:
-        return DoctorFinding(
+        return DoctorLine(
             "note" if kinds.windowed else "ok",
             "Some prompts are windowed" if kinds.windowed else "Prompts",
             f"Model I/O of all {kinds.records:,} requests was read.{_windows(kinds)}",
             _WHOLE if kinds.windowed else "",
         )
     if kinds.records:
-        return DoctorFinding(
+        return DoctorLine(
             "note",
             "Some prompts are gone",
             f"Model I/O of {kinds.records:,} requests was read. Others are known from the log, "
@@ -54,7 +54,7 @@ def _prompts(kinds: SourceKinds) -> DoctorFinding:
             f"file was started over at its size limit.{_windows(kinds)}",
             f"{WATCH} {_WHOLE}" if kinds.windowed else WATCH,
         )
-    return DoctorFinding(
+    return DoctorLine(
         "missing",
         "No prompts",
         "No model I/O record of this session was read: the agent keeps the files of three sessions "
@@ -75,22 +75,22 @@ def _windows(kinds: SourceKinds) -> str:
     )
 
 
-def _levels(kinds: SourceKinds) -> DoctorFinding:
+def _levels(kinds: SourceKinds) -> DoctorLine:
     if kinds.sections or kinds.usage_snapshots:
-        return DoctorFinding(
+        return DoctorLine(
             "ok",
             "Sections and context usage",
             f"The log is at debug level: {kinds.sections:,} context.built and "
             f"{kinds.usage_snapshots:,} context_usage_snapshot lines.",
         )
     if kinds.log_lines:
-        return DoctorFinding(
+        return DoctorLine(
             "missing",
             "The log is at info level" if not kinds.debug_lines else "No context lines",
             f"{kinds.log_lines:,} lines tell of turns, retries and failures, not of sections.",
             DEVELOPMENT,
         )
-    return DoctorFinding(
+    return DoctorLine(
         "missing",
         "No structured log",
         "The log of those days was not read, or was deleted after seven days: retries, failed "
@@ -99,15 +99,15 @@ def _levels(kinds: SourceKinds) -> DoctorFinding:
     )
 
 
-def _usage(kinds: SourceKinds, facts: FactsRow | None) -> DoctorFinding:
+def _usage(kinds: SourceKinds, facts: FactsRow | None) -> DoctorLine:
     if kinds.usage_rows or facts is not None:
-        return DoctorFinding(
+        return DoctorLine(
             "ok",
             "Session database",
             f"{kinds.usage_rows:,} usage rows and {kinds.messages:,} messages: title, turns, tools "
             "and rewinds are known.",
         )
-    return DoctorFinding(
+    return DoctorLine(
         "missing",
         "Not in a session database",
         "Project, tool times, permissions and rewinds are unknown; the user's words are taken from "
@@ -116,11 +116,11 @@ def _usage(kinds: SourceKinds, facts: FactsRow | None) -> DoctorFinding:
     )
 
 
-def _removed(facts: FactsRow | None) -> list[DoctorFinding]:
+def _removed(facts: FactsRow | None) -> list[DoctorLine]:
     if facts is None or facts.removed_at_ms is None:
         return []
     return [
-        DoctorFinding(
+        DoctorLine(
             "note",
             "Removed from the agent's database",
             "The session was deleted there since it was read; what it said is kept here.",
@@ -128,15 +128,15 @@ def _removed(facts: FactsRow | None) -> list[DoctorFinding]:
     ]
 
 
-def _others(kinds: SourceKinds) -> list[DoctorFinding]:
+def _others(kinds: SourceKinds) -> list[DoctorLine]:
     found = []
     if kinds.folders:
         found.append(
-            DoctorFinding("ok", "Subagent folder", "Its brief, status and final text are known.")
+            DoctorLine("ok", "Subagent folder", "Its brief, status and final text are known.")
         )
     if kinds.session_events:
         found.append(
-            DoctorFinding(
+            DoctorLine(
                 "ok",
                 "Session events",
                 f"{kinds.session_events:,} events; an older build's transcript or a sink's file.",
@@ -145,7 +145,7 @@ def _others(kinds: SourceKinds) -> list[DoctorFinding]:
     if kinds.missing_files:
         files = "file is" if kinds.missing_files == 1 else "files are"
         found.append(
-            DoctorFinding(
+            DoctorLine(
                 "note",
                 f"{kinds.missing_files} {files} no longer on disk",
                 "What was read from there is kept.",

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from tracer.model.comparison import Line
-from tracer.model.verdict import CauseFinding, Verdict
+from tracer.model.verdict import FoundCause, Verdict
 from tracer.model.verdict_views import FirstChange, VerdictView
 from tracer.words import CERTAINTY_WORDS, FAULT_WORDS, RESULT_WORDS
 
@@ -91,7 +91,7 @@ def _diff_line(line: Line) -> str:
     return f"{line.op}{before}{line.text}{after}"
 
 
-def _cause(cause: CauseFinding) -> Iterator[str]:
+def _cause(cause: FoundCause) -> Iterator[str]:
     name = " ".join(part for part in (cause.code, cause.subtype) if part)
     sure, side = CERTAINTY_WORDS[cause.certainty], FAULT_WORDS[cause.fault]
     yield f"**Why: {code(name)}** ({sure}; {side})"

@@ -8,7 +8,7 @@ from functools import cache
 
 from tracer.cache.case import Case
 from tracer.cache.causes.base import Cause
-from tracer.model.verdict import CauseFinding
+from tracer.model.verdict import FoundCause
 from tracer.registry import members
 
 __all__ = ["Cause", "all_causes", "cause_named", "cause_words", "detect_all"]
@@ -47,7 +47,7 @@ def cause_words(code: str, subtype: str = "") -> str:
     return f"{title}: {detail}" if detail else title
 
 
-def detect_all(case: Case) -> tuple[CauseFinding, ...]:
+def detect_all(case: Case) -> tuple[FoundCause, ...]:
     """What every cause has to say, in the order of the causes."""
     found = (cause.detect(case) for cause in all_causes())
-    return tuple(finding for finding in found if finding is not None)
+    return tuple(one for one in found if one is not None)

@@ -5,7 +5,7 @@ finds it. Answer the condition, not the miss; never look at another cause's resu
 """
 
 from tracer.cache.case import Case
-from tracer.model.verdict import CauseFinding, Certainty, Share
+from tracer.model.verdict import Certainty, FoundCause, Share
 
 CODE = "SKELETON"
 TITLE = "what it is, in a few words"
@@ -13,11 +13,11 @@ ORDER = 99
 FIX = "What the reader should do, in one sentence."
 
 
-def detect(case: Case) -> CauseFinding | None:
+def detect(case: Case) -> FoundCause | None:
     """The condition in one sentence, with its row in cache-rules.md 2.3."""
     if case.baseline is None or case.call.model != "example":
         return None
-    return CauseFinding(
+    return FoundCause(
         code=CODE,
         certainty=Certainty.MEDIUM,
         summary="The model is the example model.",

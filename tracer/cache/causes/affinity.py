@@ -8,7 +8,7 @@ from tracer.cache.case import Case
 from tracer.cache.params import find_param
 from tracer.cache.providers.base import HOUR_MS, Match
 from tracer.cache.wording import times
-from tracer.model.verdict import CallFacts, CauseFinding, Certainty, Share
+from tracer.model.verdict import CallFacts, Certainty, FoundCause, Share
 
 CODE = "AFFINITY"
 TITLE = "answered by another server"
@@ -18,7 +18,7 @@ _HEADERS = ("x-session-id", "x-session-affinity", "x-affinity")
 _SAWTOOTH = 2
 
 
-def detect(case: Case) -> CauseFinding | None:
+def detect(case: Case) -> FoundCause | None:
     """The session header or key is absent or another one, or equal prompts hit and miss in turn
     (cache-rules.md 2.3, 20)."""
     if case.baseline is None or case.expected is None or case.provider.self_hosted:
@@ -27,7 +27,7 @@ def detect(case: Case) -> CauseFinding | None:
     if found is None:
         return None
     subtype, summary, evidence = found
-    return CauseFinding(
+    return FoundCause(
         code=CODE,
         subtype=subtype,
         certainty=Certainty.MEDIUM,

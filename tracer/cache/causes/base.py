@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tracer.cache.case import Case
-from tracer.model.verdict import CauseFinding
+from tracer.model.verdict import FoundCause
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,4 +22,4 @@ class Cause:
     order: int
     explanation: str
     fix: str
-    detect: Callable[[Case], CauseFinding | None]
+    detect: Callable[[Case], FoundCause | None]

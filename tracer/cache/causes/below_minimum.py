@@ -7,7 +7,7 @@ not on its sibling.
 from tracer.cache.case import Case
 from tracer.cache.markers import has_marker, spots
 from tracer.cache.wording import tokens
-from tracer.model.verdict import CauseFinding, Certainty, Fault
+from tracer.model.verdict import Certainty, Fault, FoundCause
 
 CODE = "BELOW_MINIMUM"
 TITLE = "too short to be cached"
@@ -15,7 +15,7 @@ ORDER = 7
 FIX = "Accept it, or put the marker behind a longer stable prefix."
 
 
-def detect(case: Case) -> CauseFinding | None:
+def detect(case: Case) -> FoundCause | None:
     """Nothing read or written, and the marked prefix is below the model's minimum
     (cache-rules.md 2.3, 7)."""
     call = case.call
@@ -27,7 +27,7 @@ def detect(case: Case) -> CauseFinding | None:
     size = _marked_tokens(case)
     if size is None or size >= least.value:
         return None
-    return CauseFinding(
+    return FoundCause(
         code=CODE,
         certainty=Certainty.HIGH,
         summary=(

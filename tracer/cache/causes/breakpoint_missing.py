@@ -7,7 +7,7 @@ from tracer.cache.case import Case
 from tracer.cache.markers import has_marker, has_message_marker
 from tracer.cache.providers.base import Match
 from tracer.model.prompt import Tier
-from tracer.model.verdict import CauseFinding, Certainty
+from tracer.model.verdict import Certainty, FoundCause
 
 CODE = "BREAKPOINT_MISSING"
 TITLE = "no cache marker"
@@ -15,7 +15,7 @@ ORDER = 15
 FIX = "Mark the last block of the newest message in every request."
 
 
-def detect(case: Case) -> CauseFinding | None:
+def detect(case: Case) -> FoundCause | None:
     """No marker in the messages of this request or of the one before it
     (cache-rules.md 2.3, 15)."""
     call, baseline = case.call, case.baseline
@@ -30,7 +30,7 @@ def detect(case: Case) -> CauseFinding | None:
     if here is False and there is False:
         which = "this request and the one before it"
     floor = _written_tokens(case)
-    return CauseFinding(
+    return FoundCause(
         code=CODE,
         certainty=Certainty.HIGH,
         summary=f"No message of {which} carries a marker, so the conversation is not cached.",

@@ -9,7 +9,7 @@ from tracer.cache.expected import noise_tokens
 from tracer.cache.wording import tokens
 from tracer.model.comparison import Op
 from tracer.model.prompt import Tier
-from tracer.model.verdict import CauseFinding, Certainty, Change
+from tracer.model.verdict import Certainty, Change, FoundCause
 
 CODE = "BREAKPOINT_UNREACHABLE"
 TITLE = "cache marker behind a change"
@@ -17,7 +17,7 @@ ORDER = 17
 FIX = "Put the marker on the last block that stays, before reminders and other volatile blocks."
 
 
-def detect(case: Case) -> CauseFinding | None:
+def detect(case: Case) -> FoundCause | None:
     """The earlier request's last marker stands on a block that was moved, removed or changed
     (cache-rules.md 2.3, 17)."""
     baseline, difference, expected = case.baseline, case.difference, case.expected
@@ -37,7 +37,7 @@ def detect(case: Case) -> CauseFinding | None:
     if size is None or size > max(tail, expected.common + change.before_tokens + expected.noise):
         return None
     what = change.reminder or change.label or "a volatile block"
-    return CauseFinding(
+    return FoundCause(
         code=CODE,
         certainty=Certainty.HIGH,
         summary=(

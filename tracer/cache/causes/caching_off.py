@@ -6,7 +6,7 @@ Without a marker nothing is written and nothing is read, however equal the promp
 from tracer.cache.case import Case
 from tracer.cache.markers import has_marker
 from tracer.cache.params import find_param
-from tracer.model.verdict import CauseFinding, Certainty
+from tracer.model.verdict import Certainty, FoundCause
 
 CODE = "CACHING_OFF"
 TITLE = "caching switched off"
@@ -14,7 +14,7 @@ ORDER = 6
 FIX = "Add a cache marker to the last system block and to the last block of the newest message."
 
 
-def detect(case: Case) -> CauseFinding | None:
+def detect(case: Case) -> FoundCause | None:
     """No marker where one is needed, nothing read or written (cache-rules.md 2.3, 6)."""
     call = case.call
     if call.read_tokens or call.write_tokens:
@@ -27,7 +27,7 @@ def detect(case: Case) -> CauseFinding | None:
         where = "the request chose explicit caching and set no breakpoint"
     else:
         return None
-    return CauseFinding(
+    return FoundCause(
         code=CODE,
         certainty=Certainty.CERTAIN,
         summary=f"The request carries no cache marker, and {where}.",

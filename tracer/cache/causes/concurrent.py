@@ -6,7 +6,7 @@ together each pay for it.
 
 from tracer.cache.case import Case
 from tracer.cache.wording import duration, times, tokens
-from tracer.model.verdict import CallFacts, CauseFinding, Certainty, Share
+from tracer.model.verdict import CallFacts, Certainty, FoundCause, Share
 
 CODE = "CONCURRENT"
 TITLE = "sent while the entry was being written"
@@ -14,7 +14,7 @@ ORDER = 18
 FIX = "Start one request, wait for its first token, then start the others."
 
 
-def detect(case: Case) -> CauseFinding | None:
+def detect(case: Case) -> FoundCause | None:
     """It started before the first token of every request that could have written the entry
     (cache-rules.md 2.3, 18)."""
     start, expected = case.call.started_at_ms, case.expected
@@ -38,7 +38,7 @@ def detect(case: Case) -> CauseFinding | None:
         )
     if not overlap:
         evidence.append(f"rule: {case.provider.write_delay_ms.source}")
-    return CauseFinding(
+    return FoundCause(
         code=CODE,
         subtype="in_flight" if overlap else "not_yet_written",
         certainty=Certainty.HIGH if overlap and writer.first_token_at_ms else Certainty.MEDIUM,

@@ -5,7 +5,7 @@ Each of them has a cache of its own; the same prompt is new there.
 
 from tracer.cache.case import Case
 from tracer.cache.expected import endpoint_changed
-from tracer.model.verdict import CauseFinding, Certainty, Fault
+from tracer.model.verdict import Certainty, Fault, FoundCause
 
 CODE = "ENDPOINT_CHANGED"
 TITLE = "other endpoint"
@@ -15,7 +15,7 @@ FIX = "Pin the provider, region and order of hosts for a session, and keep the c
 _HEADERS = ("anthropic-workspace-id", "x-openrouter-provider", "openai-organization", "x-upstream")
 
 
-def detect(case: Case) -> CauseFinding | None:
+def detect(case: Case) -> FoundCause | None:
     """Base URL, provider, workspace or upstream host differ (cache-rules.md 2.3, 4)."""
     call, baseline = case.call, case.baseline
     if baseline is None:
@@ -33,7 +33,7 @@ def detect(case: Case) -> CauseFinding | None:
     if not found:
         return None
     name, old, new = found[0]
-    return CauseFinding(
+    return FoundCause(
         code=CODE,
         subtype=name,
         certainty=Certainty.CERTAIN,

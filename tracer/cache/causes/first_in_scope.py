@@ -7,7 +7,7 @@ the price of the cache, not a miss.
 from tracer.cache.case import Case
 from tracer.cache.expected import MIN_NOISE_TOKENS
 from tracer.cache.wording import tokens
-from tracer.model.verdict import CauseFinding, Certainty, Fault, Purpose, Share
+from tracer.model.verdict import Certainty, Fault, FoundCause, Purpose, Share
 
 CODE = "FIRST_IN_SCOPE"
 TITLE = "first request of its kind"
@@ -51,7 +51,7 @@ def cached_by(case: Case) -> str:
     return f"request {sharers[-1].facts.key} of this session" if sharers else "another session"
 
 
-def detect(case: Case) -> CauseFinding | None:
+def detect(case: Case) -> FoundCause | None:
     """No baseline, or a shared prefix below the minimum (cache-rules.md 2.3, 3)."""
     if not is_first(case):
         return None
@@ -68,7 +68,7 @@ def detect(case: Case) -> CauseFinding | None:
     else:
         common = case.expected.common if case.expected else 0
         summary = f"No earlier request shares more than {tokens(common)} of this prompt."
-    return CauseFinding(
+    return FoundCause(
         code=CODE,
         certainty=Certainty.HIGH if read else Certainty.CERTAIN,
         summary=summary,

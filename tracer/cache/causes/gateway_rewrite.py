@@ -6,7 +6,7 @@ are equal, and only requests that go through it miss.
 
 from tracer.cache.case import Case
 from tracer.cache.wording import percent
-from tracer.model.verdict import CallFacts, CauseFinding, Certainty, Share
+from tracer.model.verdict import CallFacts, Certainty, FoundCause, Share
 
 CODE = "GATEWAY_REWRITE"
 TITLE = "a gateway rewrote it"
@@ -17,7 +17,7 @@ _GOOD = 0.5
 _BAD = 0.1
 
 
-def detect(case: Case) -> CauseFinding | None:
+def detect(case: Case) -> FoundCause | None:
     """Equal prompts that miss through one endpoint and hit through another
     (cache-rules.md 2.3, 25)."""
     call = case.call
@@ -31,7 +31,7 @@ def detect(case: Case) -> CauseFinding | None:
     if len(here) < _FEW or len(there) < _FEW or _rate(here) > _BAD or _rate(there) < _GOOD:
         return None
     other = there[0].endpoint
-    return CauseFinding(
+    return FoundCause(
         code=CODE,
         certainty=Certainty.MEDIUM,
         summary=(

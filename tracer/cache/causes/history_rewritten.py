@@ -15,7 +15,7 @@ from tracer.cache.params import find_param
 from tracer.cache.wording import excerpt, tier_place, tokens
 from tracer.model.comparison import Op
 from tracer.model.prompt import Tier
-from tracer.model.verdict import CauseFinding, Certainty, Change, Fault, Purpose, Share
+from tracer.model.verdict import Certainty, Change, Fault, FoundCause, Purpose, Share
 from tracer.words import capital
 
 CODE = "HISTORY_REWRITTEN"
@@ -37,7 +37,7 @@ _COMPACTED_FRACTION = 0.6
 _ASSUMED_READ_FACTOR = 0.1
 
 
-def detect(case: Case) -> CauseFinding | None:
+def detect(case: Case) -> FoundCause | None:
     """The first change among old messages, or a compaction (cache-rules.md 2.3, 11)."""
     deliberate = _deliberate(case)
     change = _first(case)
@@ -51,7 +51,7 @@ def detect(case: Case) -> CauseFinding | None:
     rewind = subtype == "REWIND"
     side_call = case.call.purpose is Purpose.COMPACTION
     evidence = _evidence(case, change, subtype)
-    return CauseFinding(
+    return FoundCause(
         code=CODE,
         subtype=subtype,
         certainty=Certainty.CERTAIN,

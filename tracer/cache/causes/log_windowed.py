@@ -6,7 +6,7 @@ its beginning. The billed input, which keeps growing, shows that it did not.
 
 from tracer.cache.case import Case
 from tracer.cache.expected import is_log_window
-from tracer.model.verdict import CauseFinding, Certainty, Fault, Share
+from tracer.model.verdict import Certainty, Fault, FoundCause, Share
 
 CODE = "LOG_WINDOWED"
 TITLE = "the log shows only a part"
@@ -14,13 +14,13 @@ ORDER = 12
 FIX = "Log full records if the older messages have to be proven."
 
 
-def detect(case: Case) -> CauseFinding | None:
+def detect(case: Case) -> FoundCause | None:
     """The visible tail slid while the prompt kept growing (cache-rules.md 2.3, 12)."""
     found, baseline = case.logged_difference, case.baseline
     if found is None or baseline is None or not is_log_window(case.call, baseline, found):
         return None
     before, now = baseline.prompt_tokens, case.call.prompt_tokens
-    return CauseFinding(
+    return FoundCause(
         code=CODE,
         certainty=Certainty.HIGH,
         summary=(

@@ -6,7 +6,7 @@ in one step are the usual reason.
 
 from tracer.cache.case import Case
 from tracer.cache.markers import positions_between, reachable, spots
-from tracer.model.verdict import CauseFinding, Certainty
+from tracer.model.verdict import Certainty, FoundCause
 
 CODE = "LOOKBACK_EXCEEDED"
 TITLE = "too many new blocks since the last marker"
@@ -14,7 +14,7 @@ ORDER = 16
 FIX = "Set a second marker, about every 15 positions, or keep the previous marker where it was."
 
 
-def detect(case: Case) -> CauseFinding | None:
+def detect(case: Case) -> FoundCause | None:
     """More positions than the lookback between the last written marker and this request's next
     one (cache-rules.md 2.3, 16)."""
     call, baseline, difference = case.call, case.baseline, case.difference
@@ -36,7 +36,7 @@ def detect(case: Case) -> CauseFinding | None:
     walked = min(
         positions_between(difference.boundaries, entry.block, s.block, runs) for s in behind
     )
-    return CauseFinding(
+    return FoundCause(
         code=CODE,
         certainty=Certainty.HIGH,
         summary=(

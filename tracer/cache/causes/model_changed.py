@@ -7,7 +7,7 @@ or a router that changes its mind is not: nobody asked, and the tokens were bill
 from tracer.cache.case import Case
 from tracer.cache.expected import model_changed
 from tracer.cache.wording import tokens
-from tracer.model.verdict import CallFacts, CauseFinding, Certainty, Fault
+from tracer.model.verdict import CallFacts, Certainty, Fault, FoundCause
 
 CODE = "MODEL_CHANGED"
 TITLE = "model changed"
@@ -16,7 +16,7 @@ FIX = "Keep one model for a conversation, and give side work to a subagent with 
 _MANY_SWITCHES = 3
 
 
-def detect(case: Case) -> CauseFinding | None:
+def detect(case: Case) -> FoundCause | None:
     """The requested or the returned model differs (cache-rules.md 2.3, 5)."""
     call, baseline = case.call, case.baseline
     if baseline is None or not model_changed(call, baseline):
@@ -40,7 +40,7 @@ def detect(case: Case) -> CauseFinding | None:
         )
     if size is not None:
         evidence.append(f"{tokens(size)} were cached for {old} and are new to {new}")
-    return CauseFinding(
+    return FoundCause(
         code=CODE,
         subtype=subtype,
         certainty=Certainty.CERTAIN,

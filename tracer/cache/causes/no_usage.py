@@ -7,7 +7,7 @@ still have written the cache, or not.
 from tracer.cache.case import Case
 from tracer.cache.wording import quoted
 from tracer.model.events import Status
-from tracer.model.verdict import CallFacts, CauseFinding, Certainty, Fault, Share
+from tracer.model.verdict import CallFacts, Certainty, Fault, FoundCause, Share
 
 CODE = "NO_USAGE"
 TITLE = "no usage logged"
@@ -25,7 +25,7 @@ def has_no_usage(call: CallFacts) -> bool:
     return call.status in (Status.FAILED, Status.CANCELLED) and not usage.input_tokens
 
 
-def detect(case: Case) -> CauseFinding | None:
+def detect(case: Case) -> FoundCause | None:
     """Status of 400 or more, `usage: {}`, aborted before usage (cache-rules.md 2.3, 1)."""
     call = case.call
     if not has_no_usage(call):
@@ -39,7 +39,7 @@ def detect(case: Case) -> CauseFinding | None:
         facts.append("no response id")
     ended = {Status.FAILED: "failed", Status.CANCELLED: "was cancelled"}.get(call.status)
     told = f"The call {ended}" if ended else "The call reported no usage"
-    return CauseFinding(
+    return FoundCause(
         code=CODE,
         certainty=Certainty.CERTAIN,
         summary=f"{told}, so there is nothing to judge; it is not a miss.",

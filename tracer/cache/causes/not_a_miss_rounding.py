@@ -6,7 +6,7 @@ loss that anybody can avoid.
 
 from tracer.cache.case import Case
 from tracer.cache.wording import tokens
-from tracer.model.verdict import CauseFinding, Certainty, Fault, Share
+from tracer.model.verdict import Certainty, Fault, FoundCause, Share
 
 CODE = "NOT_A_MISS_ROUNDING"
 TITLE = "rounding to the provider's blocks"
@@ -14,7 +14,7 @@ ORDER = 2
 FIX = "Nothing to do."
 
 
-def detect(case: Case) -> CauseFinding | None:
+def detect(case: Case) -> FoundCause | None:
     """0 <= common - read <= noise, after something was read (cache-rules.md 2.3, 2)."""
     expected = case.expected
     if expected is None or case.misses or expected.read <= 0:
@@ -32,7 +32,7 @@ def detect(case: Case) -> CauseFinding | None:
     else:
         summary = f"The read ends {tokens(short)} before the end of the shared prefix: no loss."
         certainty = Certainty.HIGH
-    return CauseFinding(
+    return FoundCause(
         code=CODE,
         certainty=certainty,
         summary=summary,

@@ -11,7 +11,7 @@ from tracer.cache.params import ParamChange, param_source
 from tracer.cache.providers.base import Lost
 from tracer.cache.wording import quoted, tokens
 from tracer.model.prompt import Tier
-from tracer.model.verdict import CauseFinding, Certainty, Share
+from tracer.model.verdict import Certainty, FoundCause, Share
 
 CODE = "PARAM_CHANGED"
 TITLE = "parameter changed"
@@ -27,7 +27,7 @@ _KEPT = {
 _TIER = {Lost.TOOLS: Tier.TOOLS, Lost.SYSTEM: Tier.SYSTEM, Lost.MESSAGES: Tier.MESSAGES}
 
 
-def detect(case: Case) -> CauseFinding | None:
+def detect(case: Case) -> FoundCause | None:
     """A parameter with a rule differs (cache-rules.md 2.3, 10, and 1.2)."""
     changes = [c for c in case.params if c.rule is not None and c.lost is not Lost.NOTHING]
     if not changes:
@@ -46,7 +46,7 @@ def detect(case: Case) -> CauseFinding | None:
     read = case.call.read_tokens
     if read is not None:
         evidence.append(f"{tokens(read)} were read" if read else "nothing was read")
-    return CauseFinding(
+    return FoundCause(
         code=CODE,
         subtype=first.name,
         certainty=Certainty.HIGH if known else Certainty.MEDIUM,

@@ -7,7 +7,7 @@ missing number is not a zero; a zero for all requests since an update is suspici
 from statistics import median
 
 from tracer.cache.case import Case
-from tracer.model.verdict import CallFacts, CauseFinding, Certainty, Fault, Share
+from tracer.model.verdict import CallFacts, Certainty, Fault, FoundCause, Share
 
 CODE = "REPORTING_GAP"
 TITLE = "the provider did not report it"
@@ -17,12 +17,12 @@ _FEW = 3
 _STABLE = 1.5
 
 
-def detect(case: Case) -> CauseFinding | None:
+def detect(case: Case) -> FoundCause | None:
     """The read is absent, or 0 for all requests since a client's version changed while answers
     stayed as fast (cache-rules.md 2.3, 24)."""
     call = case.call
     if call.usage is not None and call.usage.cache_read_tokens is None:
-        return CauseFinding(
+        return FoundCause(
             code=CODE,
             subtype="absent",
             certainty=Certainty.CERTAIN,
@@ -35,7 +35,7 @@ def detect(case: Case) -> CauseFinding | None:
     return _zeroes(case)
 
 
-def _zeroes(case: Case) -> CauseFinding | None:
+def _zeroes(case: Case) -> FoundCause | None:
     call = case.call
     if call.read_tokens != 0 or not call.client_version:
         return None
@@ -49,7 +49,7 @@ def _zeroes(case: Case) -> CauseFinding | None:
     before, after = _first_token_ms(old), _first_token_ms(now)
     if before is None or after is None or after > before * _STABLE:
         return None
-    return CauseFinding(
+    return FoundCause(
         code=CODE,
         subtype="all_zero",
         certainty=Certainty.MEDIUM,

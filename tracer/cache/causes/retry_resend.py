@@ -6,7 +6,7 @@ other parameters pays in full.
 
 from tracer.cache.case import Case
 from tracer.cache.wording import tokens
-from tracer.model.verdict import CauseFinding, Certainty, Share
+from tracer.model.verdict import Certainty, FoundCause, Share
 
 CODE = "RETRY_RESEND"
 TITLE = "sent again after a failure"
@@ -14,7 +14,7 @@ ORDER = 23
 FIX = "Resend the very same bytes, with the same markers, and wait before the next attempt."
 
 
-def detect(case: Case) -> CauseFinding | None:
+def detect(case: Case) -> FoundCause | None:
     """The same prompt, a later attempt, its own usage (cache-rules.md 2.3, 23)."""
     call, baseline = case.call, case.baseline
     if baseline is None or call.attempt <= 1 or call.usage is None:
@@ -24,7 +24,7 @@ def detect(case: Case) -> CauseFinding | None:
     if not same_hash and not identical:
         return None
     paid = (call.prompt_tokens or 0) - (call.read_tokens or 0)
-    return CauseFinding(
+    return FoundCause(
         code=CODE,
         certainty=Certainty.CERTAIN,
         summary=f"Attempt {call.attempt} sent the same prompt again and paid {tokens(paid)} anew.",

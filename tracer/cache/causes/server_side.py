@@ -10,7 +10,7 @@ from tracer.cache.checks import CHECKED, checked_equal, unverified
 from tracer.cache.expected import endpoint_changed, model_changed
 from tracer.cache.providers.base import Lost
 from tracer.cache.wording import duration, tokens
-from tracer.model.verdict import CauseFinding, Certainty, Fault, Share
+from tracer.model.verdict import Certainty, Fault, FoundCause, Share
 
 CODE = "SERVER_SIDE"
 TITLE = "the provider's side"
@@ -18,7 +18,7 @@ ORDER = 22
 FIX = "Nothing to change on the client; report it with both request ids if it comes again."
 
 
-def detect(case: Case) -> CauseFinding | None:
+def detect(case: Case) -> FoundCause | None:
     """An equal prefix, equal parameters, a gap within the lifetime, and a read far below
     (cache-rules.md 2.3, 22)."""
     expected, baseline = case.expected, case.baseline
@@ -39,7 +39,7 @@ def detect(case: Case) -> CauseFinding | None:
     if not case.provider.guaranteed.value:
         evidence.append(f"normal here: {case.provider.guaranteed.source}")
     normal = "" if case.provider.guaranteed.value else " This cache gives no guarantee."
-    return CauseFinding(
+    return FoundCause(
         code=CODE,
         subtype="transient" if recovery else "",
         certainty=Certainty.ELIMINATION,

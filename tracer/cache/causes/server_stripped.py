@@ -6,7 +6,7 @@ in what the client sent, and yet everything behind the first dropped block is ne
 
 from tracer.cache.case import Case
 from tracer.model.prompt import Kind
-from tracer.model.verdict import Boundary, CauseFinding, Certainty, Fault, Share
+from tracer.model.verdict import Boundary, Certainty, Fault, FoundCause, Share
 
 CODE = "SERVER_STRIPPED"
 TITLE = "the provider dropped a part"
@@ -14,7 +14,7 @@ ORDER = 21
 FIX = "Use a model that keeps reasoning, or expect this once per user message."
 
 
-def detect(case: Case) -> CauseFinding | None:
+def detect(case: Case) -> FoundCause | None:
     """An identical payload, a model that strips reasoning, and a plain user message after tool use
     (cache-rules.md 2.3, 21)."""
     rule = case.provider.strips_thinking.of(case.call.model)
@@ -27,7 +27,7 @@ def detect(case: Case) -> CauseFinding | None:
     tools = any(b.kind is Kind.TOOL_RESULT for b in old)
     if reasoning is None or not tools or not any(_plain_user(b) for b in new):
         return None
-    return CauseFinding(
+    return FoundCause(
         code=CODE,
         certainty=Certainty.MEDIUM,
         summary=(

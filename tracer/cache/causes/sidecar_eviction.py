@@ -6,7 +6,7 @@ between can push the conversation out.
 
 from tracer.cache.case import Case
 from tracer.cache.wording import names, times
-from tracer.model.verdict import CallFacts, CauseFinding, Certainty, Share
+from tracer.model.verdict import CallFacts, Certainty, FoundCause, Share
 
 CODE = "SIDECAR_EVICTION"
 TITLE = "pushed out by other calls"
@@ -14,7 +14,7 @@ ORDER = 19
 FIX = "Give the server more slots or cache memory, or send side calls to another server."
 
 
-def detect(case: Case) -> CauseFinding | None:
+def detect(case: Case) -> FoundCause | None:
     """Self-hosted, and calls of other lanes ran in between (cache-rules.md 2.3, 19)."""
     if not case.provider.self_hosted or case.baseline is None or case.expected is None:
         return None
@@ -23,7 +23,7 @@ def detect(case: Case) -> CauseFinding | None:
         return None
     lanes = sorted({o.lane or o.query_source or o.key for o in between})
     calm = _calm_hits(case)
-    return CauseFinding(
+    return FoundCause(
         code=CODE,
         certainty=Certainty.HIGH if calm >= 2 else Certainty.MEDIUM,
         summary=(

@@ -12,7 +12,7 @@ from tracer.cache.ordering import place_of
 from tracer.cache.wording import duration, excerpt, tier_place
 from tracer.model.comparison import Op
 from tracer.model.prompt import Tier
-from tracer.model.verdict import CauseFinding, Certainty, Change, Fault
+from tracer.model.verdict import Certainty, Change, Fault, FoundCause
 from tracer.words import capital
 
 CODE = "SYSTEM_CHANGED"
@@ -33,7 +33,7 @@ _FIXES = {
 }
 
 
-def detect(case: Case) -> CauseFinding | None:
+def detect(case: Case) -> FoundCause | None:
     """The first change in a system block, or in a section of the prefix (cache-rules.md 2.3, 9)."""
     change = _first(case)
     if change is None:
@@ -59,7 +59,7 @@ def detect(case: Case) -> CauseFinding | None:
         evidence.append(
             f"the system prompt changed in {changed} of the {known} requests up to this one"
         )
-    return CauseFinding(
+    return FoundCause(
         code=CODE,
         subtype=subtype,
         certainty=Certainty.CERTAIN,

@@ -6,7 +6,7 @@ Every step then begins at another message, and nothing behind tools and system c
 from tracer.cache.case import Case
 from tracer.cache.changes import is_reminder
 from tracer.model.prompt import Tier
-from tracer.model.verdict import CauseFinding, Certainty, Difference, Share
+from tracer.model.verdict import Certainty, Difference, FoundCause, Share
 
 CODE = "TAIL_WINDOW"
 TITLE = "the prompt is a moving window"
@@ -22,14 +22,14 @@ def is_window(difference: Difference) -> bool:
     return difference.shift > 0 and not notes
 
 
-def detect(case: Case) -> CauseFinding | None:
+def detect(case: Case) -> FoundCause | None:
     """The first message is message k > 0 of the one before, the overlap is equal, and the prompt
     itself stopped growing (cache-rules.md 2.3, 12)."""
     difference, baseline = case.difference, case.baseline
     if difference is None or baseline is None or not is_window(difference):
         return None
     before, now = baseline.prompt_tokens, case.call.prompt_tokens
-    return CauseFinding(
+    return FoundCause(
         code=CODE,
         certainty=Certainty.HIGH,
         summary=(

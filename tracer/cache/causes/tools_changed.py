@@ -12,7 +12,7 @@ from tracer.cache.ordering import place_of
 from tracer.cache.wording import duration, excerpt, names, times
 from tracer.model.comparison import Op
 from tracer.model.prompt import Tier
-from tracer.model.verdict import CauseFinding, Certainty, Change, Fault
+from tracer.model.verdict import Certainty, Change, Fault, FoundCause
 
 CODE = "TOOLS_CHANGED"
 TITLE = "tools changed"
@@ -28,7 +28,7 @@ _FIXES = {
 }
 
 
-def detect(case: Case) -> CauseFinding | None:
+def detect(case: Case) -> FoundCause | None:
     """The first change among the tools, and of what kind it is (cache-rules.md 2.3, 8)."""
     changes = case.changes_in(Tier.TOOLS)
     if not changes:
@@ -45,7 +45,7 @@ def detect(case: Case) -> CauseFinding | None:
     switches = switches_of(case, [c for c in changes if _kind(c) != "reordered"])
     starts = [c.token_offset for c in changes if c.token_offset is not None]
     changed, known = case.changed_before(Tier.TOOLS)
-    return CauseFinding(
+    return FoundCause(
         code=CODE,
         subtype=subtype,
         certainty=Certainty.CERTAIN,

@@ -7,7 +7,7 @@ from one to the other. Every pause in between then costs a rewrite.
 from tracer.cache.case import Case
 from tracer.cache.markers import asked_ttl
 from tracer.cache.wording import duration
-from tracer.model.verdict import CallFacts, CauseFinding, Certainty, Share
+from tracer.model.verdict import CallFacts, Certainty, FoundCause, Share
 
 CODE = "TTL_DOWNGRADED"
 TITLE = "kept for a shorter time"
@@ -15,7 +15,7 @@ ORDER = 14
 FIX = "Check the client's setting or environment for the cache lifetime, and report it upstream."
 
 
-def detect(case: Case) -> CauseFinding | None:
+def detect(case: Case) -> FoundCause | None:
     """Writes went from the 1-hour to the 5-minute bucket, or against what the markers ask
     (cache-rules.md 2.3, 14)."""
     calls = [e.facts for e in case.earlier]
@@ -39,7 +39,7 @@ def detect(case: Case) -> CauseFinding | None:
     )
     why = "its marker asked for an hour" if asked else "earlier requests wrote for an hour"
     gap_text = f"; after {duration(gap)} it was gone" if gap is not None else ""
-    return CauseFinding(
+    return FoundCause(
         code=CODE,
         certainty=Certainty.HIGH,
         summary=f"The entry was written for 5 minutes although {why}{gap_text}.",

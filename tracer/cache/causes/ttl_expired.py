@@ -6,7 +6,7 @@ for free. Four minutes of streaming leave one minute of a five-minute entry.
 
 from tracer.cache.case import Case
 from tracer.cache.wording import duration
-from tracer.model.verdict import CauseFinding, Certainty, Fault, Share
+from tracer.model.verdict import Certainty, Fault, FoundCause, Share
 
 CODE = "TTL_EXPIRED"
 TITLE = "expired"
@@ -17,7 +17,7 @@ FIX = (
 )
 
 
-def detect(case: Case) -> CauseFinding | None:
+def detect(case: Case) -> FoundCause | None:
     """The gap from start to start exceeds the lifetime that was written, and nothing renewed the
     entry in between (cache-rules.md 2.3, 13)."""
     gap, lifetime = case.gap_ms, case.lifetime
@@ -34,7 +34,7 @@ def detect(case: Case) -> CauseFinding | None:
     ]
     doubt = "" if over else " The provider does not promise more, but may keep it longer."
     had = "had expired" if over else "had probably expired"
-    return CauseFinding(
+    return FoundCause(
         code=CODE,
         certainty=Certainty.HIGH if over else Certainty.MEDIUM,
         summary=(

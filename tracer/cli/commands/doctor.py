@@ -13,7 +13,7 @@ from tracer.cli.text import UNKNOWN, byte_size, number, visible
 from tracer.cli.traceview import print_traces, traces_exit
 from tracer.jsonview.core import doctor_json
 from tracer.jsonview.traces import traces_json
-from tracer.model.doctor_views import DoctorFinding, DoctorReport, SessionEvidence
+from tracer.model.doctor_views import DoctorLine, DoctorReport, SessionEvidence
 from tracer.service.naming import session_id_of
 
 _FILE_COLUMNS = (Column("format"), Column("size", right=True), Column("file"))
@@ -80,7 +80,7 @@ def _print(report: DoctorReport) -> None:
         click.echo(f"Looked in {visible(root)}")
     if report.roots:
         click.echo()
-    _print_findings(report.findings)
+    _print_lines(report.lines)
     if report.files:
         print_heading("Files")
         print_table(
@@ -93,7 +93,7 @@ def _print(report: DoctorReport) -> None:
     if not report.roots:
         for at, session in enumerate(report.sessions):
             print_heading(f"{session.session_id}  {session.title}".rstrip(), first=not at)
-            _print_findings(session.findings)
+            _print_lines(session.lines)
     elif report.sessions:
         shown = len(report.sessions)
         more = f", the last {shown:,} of {report.session_total:,}"
@@ -102,12 +102,12 @@ def _print(report: DoctorReport) -> None:
         click.echo("`tracer doctor --session SESSION` tells what is gone and what to switch on.")
 
 
-def _print_findings(findings: Sequence[DoctorFinding]) -> None:
-    for finding in findings:
-        click.echo(f"{emphasis(finding.level.ljust(_LEVEL_WIDTH))}  {visible(finding.title)}")
-        for text in (finding.detail, finding.fix and f"To do: {finding.fix}"):
-            for line in text.splitlines():
-                click.echo(f"{' ' * _LEVEL_WIDTH}  {visible(line)}")
+def _print_lines(lines: Sequence[DoctorLine]) -> None:
+    for line in lines:
+        click.echo(f"{emphasis(line.level.ljust(_LEVEL_WIDTH))}  {visible(line.title)}")
+        for text in (line.detail, line.fix and f"To do: {line.fix}"):
+            for part in text.splitlines():
+                click.echo(f"{' ' * _LEVEL_WIDTH}  {visible(part)}")
 
 
 def _session_row(session: SessionEvidence) -> list[str]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from tracer.cache.expected import noise_tokens
 from tracer.cache.wording import tier_place
 from tracer.model.prompt import Kind, Tier
-from tracer.model.verdict import CauseFinding, Certainty, Difference, Verdict
+from tracer.model.verdict import Certainty, Difference, FoundCause, Verdict
 from tracer.service.judging.appended import Billed, proven_blocks
 from tracer.service.judging.facts import Call
 from tracer.service.judging.paths import Paths
@@ -111,7 +111,7 @@ def with_proof(verdict: Verdict, proof: LaterProof, paths: Paths) -> Verdict:
         f"the next that shows {place}, with this text; the read stopped there"
     )
 
-    def told(cause: CauseFinding) -> CauseFinding:
+    def told(cause: FoundCause) -> FoundCause:
         if cause.message_index != index:
             return cause
         return replace(
