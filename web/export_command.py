@@ -54,6 +54,7 @@ def export(
     """Write a session, or the comparison of two requests, as one HTML file.
 
     The file holds everything that it shows and opens from disk: no server, no script, no network.
+    Keys, tokens and passwords are always masked in it, since a file is passed on.
     """
     reading = service.Service(db or service.default_db_path())
     if len(names) > 2:

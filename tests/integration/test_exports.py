@@ -9,7 +9,10 @@ import pytest
 from click.testing import CliRunner, Result
 from starlette.testclient import TestClient
 
+from tests.cache_logs import CacheLog
 from tests.contract.test_json_contract import PAGE, Page
+from tests.helpers import system, user
+from tests.planted import SECRETS
 from tracer import service
 from tracer.cli import main
 from tracer.service import Service
@@ -162,6 +165,18 @@ def test_a_block_and_a_change_can_be_copied(database: Path) -> None:
     assert diff.startswith(f"--- {a}") and f"\n+++ {b}" in diff and "\n@@ -" in diff
     assert f"/data/compare/{a}/{b}/{changed.index}.diff" in app.get(f"/compare/{a}/{b}").text
     assert app.get(f"/data/compare/{a}/{b}/9999.diff").status_code == 404
+
+
+def test_a_file_masks_secrets_and_nothing_reveals_them(db: Path, rollout: Path) -> None:
+    """A file is passed on: pages and commands can show a key, an exported file cannot."""
+    log = CacheLog()
+    secret = SECRETS["openai"]
+    log.ask("r1", [system("You help."), user(f"Use {secret.text} now.")], at_s=0.0)
+    service.ingest(db, [str(path) for path in log.files(rollout.parents[1])], count_tokens=False)
+    made = run(session_of(db, 0), "--db", str(db))
+    assert made.exit_code == 0 and secret.secret not in made.stdout and "••••" in made.stdout
+    refused = run(session_of(db, 0), "--db", str(db), "--reveal-secrets")
+    assert refused.exit_code == 2 and "--reveal-secrets" in refused.stderr
 
 
 def test_one_request_alone_is_no_file(database: Path) -> None:

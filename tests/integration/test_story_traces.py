@@ -1,5 +1,6 @@
 """Turns, tool calls and evidence of a session of the open format."""
 
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,7 @@ def test_calls_and_results_are_those_of_the_prompts(db: Path, story: SessionStor
         ("note", "error", "r2", 4, 5, ("prompt",)),
     ]
     assert [(c.started_at_ms, c.duration_ms) for c in story.tools] == [(None, None)] * 2
+    assert [c.strength for c in story.tools] == ["heuristic"] * 2, "no answer is logged"
 
 
 def test_a_call_of_before_the_trace_was_asked_for_by_no_request(tmp_path: Path) -> None:
@@ -93,6 +95,34 @@ def test_a_call_of_before_the_trace_was_asked_for_by_no_request(tmp_path: Path) 
     ingest(tmp_path / "t.db", path)
     (found,) = Service(tmp_path / "t.db").story(SESSION).tools
     assert (found.tool, found.status, found.request_key, found.result_key) == ("read", "", "", "")
+
+
+def test_compactions_are_steps_of_the_turn_in_which_they_were(db: Path) -> None:
+    path = db.parent / "compacted.jsonl"
+    covered = {"covers": ["m1", "m2"], "summaryId": "m9", "beforeTokens": 900, "afterTokens": 40}
+    write(
+        path,
+        line("run.started", 1, "compacted", runId="r1"),
+        built(2, "q1", [said("m1"), said("m2")], session="compacted"),
+        line("compaction.started", 3, "compacted", reason="window", runId="r1"),
+        line("compaction.completed", 4, "compacted", runId="r1", **covered),
+        built(5, "q2", [said("m9", kind="summary"), said("m3")], session="compacted"),
+        line("compaction.started", 6, "compacted", reason="window", runId="r1"),
+        line("compaction.failed", 7, "compacted", reason="it was cut off", runId="r1"),
+        line("compaction.started", 8, "compacted", runId="r1"),
+    )
+    ingest(db, path)
+    found = Service(db).story("compacted").compactions
+    assert [(c.status, c.reason, c.covers, c.tokens_before, c.tokens_after) for c in found] == [
+        ("completed", "window", 2, 900, 40),
+        ("failed", "it was cut off", None, None, None),
+        ("", "", None, None, None),
+    ]
+    assert {c.known_from for c in found} == {"event"}
+    pages = TestClient(create_app(Service(db)), base_url="http://127.0.0.1:8321")
+    page = " ".join(unescape(pages.get("/sessions/compacted/story").text).split())
+    assert "window · completed · a summary of 2 messages · 900 tokens became 40" in page
+    assert '<b class="bad">failed</b>' in page and page.count("<b>Compaction</b>") == 3
 
 
 def test_prompts_are_counted_by_call_and_nothing_was_rotated_away(story: SessionStory) -> None:

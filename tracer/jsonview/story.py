@@ -34,6 +34,8 @@ def story_json(story: SessionStory) -> JsonObject:
                 "status": known(c.status),
                 "tokens_before": c.tokens_before,
                 "tokens_after": c.tokens_after,
+                "covers": c.covers,
+                "known_from": c.known_from,
             }
             for c in story.compactions
         ],
@@ -97,6 +99,8 @@ def _tool(call: ToolCallView) -> JsonObject:
         "child_session_id": known(call.child_session_id),
         "result_key": known(call.result_key),
         "known_from": list(call.known_from),
+        "strength": call.strength,
+        "join": call.join,
         "abandoned": call.abandoned,
     }
 

@@ -104,6 +104,22 @@ class ToolCallView:
         """Whether it ended in an error, was cancelled, or was denied."""
         return self.status in _FAILED
 
+    @property
+    def strength(self) -> str:
+        """`exact` where what tells of the call shares its id with the answer that asked for it;
+        `heuristic` where no answer is logged, and the order of the prompts tells who asked."""
+        return "heuristic" if self.request_key and self.known_from == ("prompt",) else "exact"
+
+    @property
+    def join(self) -> str:
+        """What the tie rests on, in words."""
+        if self.strength == "exact":
+            return "the call's id"
+        return (
+            "the order of the prompts: the last request before the one whose prompt first holds "
+            "the call; the call and its result share an id"
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class FamilyLink:
@@ -122,13 +138,16 @@ class FamilyLink:
 
 @dataclass(frozen=True, slots=True)
 class CompactionView:
-    """A compaction as the conversation keeps it."""
+    """A compaction as the conversation keeps it, or as the events of a trace tell it: `known_from`
+    is `message` or `event`. `covers` counts the messages that the summary stands for."""
 
     at_ms: int | None
     reason: str
     status: str
     tokens_before: int | None
     tokens_after: int | None
+    known_from: str = "message"
+    covers: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

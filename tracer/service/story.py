@@ -22,6 +22,8 @@ from tracer.model.story import (
 from tracer.service.prompt_calls import prompt_calls
 from tracer.service.session_evidence import session_evidence
 from tracer.service.story_turns import build_turns
+from tracer.service.trace_compactions import trace_compactions
+from tracer.store.events import trace_events
 from tracer.store.session_reading import (
     FactsRow,
     LinkRow,
@@ -61,7 +63,10 @@ def build_story(connection: sqlite3.Connection, row_id: int, session_id: str) ->
         turns=build_turns(connection, row_id, messages, branch),
         tools=_tools(connection, row_id, branch, rows, children),
         usage_rows=_usage_rows(rows, parts, paths),
-        compactions=tuple(_compaction(p) for p in parts if p.kind == "compaction"),
+        compactions=(
+            *(_compaction(p) for p in parts if p.kind == "compaction"),
+            *trace_compactions(trace_events(connection, row_id)),
+        ),
         todos=tuple(TodoView(*row) for row in session_todos(connection, row_id)),
         abandoned_messages=len(branch.abandoned),
         evidence=session_evidence(source_kinds(connection, row_id, session_id), facts),
@@ -190,11 +195,11 @@ def _conflicts(text: str) -> tuple[ConflictView, ...]:
 
 def _compaction(part: PartStored) -> CompactionView:
     detail = msgspec.json.decode(part.detail_json) if part.detail_json else {}
-    counts = [
+    before, after = (
         value if isinstance(value := detail.get(name), int) else None
         for name in ("preCompactTokenCount", "postCompactTokenCount")
-    ]
-    return CompactionView(part.created_at_ms, part.reason, part.state, *counts)
+    )
+    return CompactionView(part.created_at_ms, part.reason, part.state, before, after)
 
 
 def _categories(text: str) -> tuple[tuple[str, int], ...]:
