@@ -1,9 +1,18 @@
-"""What all tests share: the samples, and the flag that lets the browser tests run."""
+"""What all tests share: the flag that lets the browser tests run, and how examples are made up."""
 
 import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# No example may fail by being slow, and a change is judged by the same examples as the one before
+# it. `--hypothesis-profile explore` makes up new ones.
+settings.register_profile(
+    "steady", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("explore", settings.get_profile("steady"), derandomize=False)
+settings.load_profile("steady")
 
 BROWSER_TESTS = Path(__file__).parent / "browser"
 

@@ -21,6 +21,8 @@ from tracer.store.tokens import block_text
 
 SAMPLES = Path(__file__).parents[1] / "sample-logs" / "zcode"
 SESSION = "sess_0001"
+HANG_S = 900
+"""What waits longer hangs: not a measure of speed, but the end of a test that would have none."""
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\'"

@@ -11,11 +11,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from tests.helpers import HANG_S
+from tracer.service import ingest
 
 SAMPLES = Path(__file__).parents[2] / "sample-logs" / "zcode"
+PATIENCE_MS = 90_000
+"""A slow machine may take its time: what has not come until then does not come."""
+expect.set_options(timeout=PATIENCE_MS)
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -52,16 +59,20 @@ def serving(folder: Path, logs: Path) -> Iterator[Served]:
         yield Served(_address(process), logs, process)
     finally:
         process.terminate()
-        process.wait(timeout=10)
-        if process.stdout:
-            process.stdout.close()
+        try:
+            process.wait(timeout=HANG_S)
+        finally:
+            process.kill()
+            if process.stdout:
+                process.stdout.close()
 
 
 @pytest.fixture(scope="session")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A copy of the samples, served."""
+    """A copy of the samples, read and served."""
     folder = tmp_path_factory.mktemp("served")
     shutil.copytree(SAMPLES, folder / "logs")
+    ingest(folder / "x.db", [str(folder / "logs")], all_verdicts=True)
     with serving(folder, folder / "logs") as running:
         yield running
 
@@ -80,8 +91,8 @@ def _address(process: "subprocess.Popen[str]") -> str:
 def _listening(url: str) -> str:
     """The address, once somebody answers there: it is printed a moment before."""
     port = int(url.rpartition(":")[2])
-    for _ in range(200):
-        with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+    for _ in range(PATIENCE_MS // 100):
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
             return url
         time.sleep(0.1)
     raise AssertionError(f"nobody answers at {url}")
@@ -91,18 +102,27 @@ def _listening(url: str) -> str:
 def browser() -> Iterator[Browser]:
     """One headless browser for all tests."""
     with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=chromium_path())
+        launched = playwright.chromium.launch(executable_path=chromium_path(), timeout=PATIENCE_MS)
         yield launched
         launched.close()
+
+
+@contextmanager
+def profile(browser: Browser, **options: Any) -> Iterator[BrowserContext]:
+    """A fresh profile, patient with a slow machine."""
+    made = browser.new_context(**{"viewport": {"width": 1500, "height": 960}, **options})
+    made.set_default_timeout(PATIENCE_MS)
+    try:
+        yield made
+    finally:
+        made.close()
 
 
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     """A fresh profile for each test."""
-    made = browser.new_context(viewport={"width": 1500, "height": 960})
-    made.set_default_timeout(10_000)
-    yield made
-    made.close()
+    with profile(browser) as made:
+        yield made
 
 
 @pytest.fixture
@@ -110,7 +130,6 @@ def page(context: BrowserContext, served: Served) -> Iterator[Page]:
     """A page on the sessions list; at the end its console must be clean."""
     with clean_page(context) as made:
         made.goto(served.url)
-        _wait_until_read(made)
         yield made
 
 
@@ -125,8 +144,3 @@ def clean_page(context: BrowserContext) -> Iterator[Page]:
     yield made
     real = [t for t in troubles if "ERR_ABORTED" not in t]
     assert real == [], real
-
-
-def _wait_until_read(page: Page) -> None:
-    """The first read of the samples goes on while the server already answers."""
-    page.wait_for_selector("text=Leases are lost", timeout=60_000)

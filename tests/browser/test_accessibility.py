@@ -8,7 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
-from tests.browser.conftest import SAMPLES, Served, clean_page, serving
+from tests.browser.conftest import SAMPLES, Served, clean_page, profile, serving
 from tests.crawling import crawl, page_routes
 from tracer.service import ingest
 
@@ -62,8 +62,7 @@ def findings(page: Page, path: str, rules: Sequence[str] = ()) -> list[str]:
 def test_no_page_has_a_finding(
     browser: Browser, samples: Served, paths: list[str], theme: str, rules: tuple[str, ...]
 ) -> None:
-    context = browser.new_context(viewport={"width": 1500, "height": 960})
-    try:
+    with profile(browser) as context:
         page = context.new_page()
         page.goto(f"{samples.url}/help?theme={theme}")
         found = []
@@ -71,35 +70,26 @@ def test_no_page_has_a_finding(
             page.goto(samples.url + path)
             found += findings(page, path, rules)
         assert found == [], "\n".join(found[:20])
-    finally:
-        context.close()
 
 
 def test_no_page_writes_to_the_console_or_scrolls_sideways_in_a_narrow_window(
     browser: Browser, samples: Served, paths: list[str]
 ) -> None:
     """No error, no violated policy; at 500 and at 390 pixels."""
-    context = browser.new_context(viewport={"width": 500, "height": 900})
-    try:
-        with clean_page(context) as page:
-            wide = []
-            for width in (500, 390):
-                page.set_viewport_size({"width": width, "height": 900})
-                for path in (path for path in paths if path != "/nowhere"):
-                    page.goto(samples.url + path)
-                    if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
-                        wide.append((width, path))
-            assert wide == []
-    finally:
-        context.close()
+    with profile(browser) as context, clean_page(context) as page:
+        wide = []
+        for width in (500, 390):
+            page.set_viewport_size({"width": width, "height": 900})
+            for path in (path for path in paths if path != "/nowhere"):
+                page.goto(samples.url + path)
+                if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+                    wide.append((width, path))
+        assert wide == []
 
 
 def test_the_check_sees_what_is_wrong(browser: Browser) -> None:
-    context = browser.new_context()
-    try:
+    with profile(browser) as context:
         page = context.new_page()
         page.set_content('<main><p style="color:#bbb;background:#fff">pale</p><a href="/x"></a>')
         rules = {found.split(": ")[1].split(" ")[0] for found in findings(page, "made up")}
         assert {"color-contrast", "link-name", "html-has-lang"} <= rules
-    finally:
-        context.close()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.browser.conftest import SAMPLES
+from tests.browser.conftest import SAMPLES, profile
 from tracer import service
 
 
@@ -23,14 +23,13 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def offline(browser: Browser) -> Iterator[Page]:
     """A page without a network, whose console must stay clean."""
-    context = browser.new_context(viewport={"width": 1400, "height": 900}, offline=True)
-    page = context.new_page()
     troubles: list[str] = []
-    page.on("console", lambda message: troubles.append(message.text))
-    page.on("pageerror", lambda error: troubles.append(str(error)))
-    page.on("request", lambda r: None if r.url.startswith("file:") else troubles.append(r.url))
-    yield page
-    context.close()
+    with profile(browser, offline=True) as context:
+        page = context.new_page()
+        page.on("console", lambda message: troubles.append(message.text))
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.on("request", lambda r: None if r.url.startswith("file:") else troubles.append(r.url))
+        yield page
     assert troubles == []
 
 

@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from tests.browser.conftest import Served
+from tests.browser.conftest import Served, profile
 
 LONG = "Leases are lost when a worker restarts"
 
@@ -76,8 +76,7 @@ def test_filter_turns_and_replay_work_without_javascript(
     context: BrowserContext, served: Served, page: Page
 ) -> None:
     assert context.browser is not None
-    plain = context.browser.new_context(java_script_enabled=False)
-    try:
+    with profile(context.browser, java_script_enabled=False) as plain:
         quiet = plain.new_page()
         quiet.goto(served.url)
         quiet.get_by_label("Words in title").fill("leases")
@@ -93,8 +92,6 @@ def test_filter_turns_and_replay_work_without_javascript(
         expect(step).to_contain_text("Step 31 of")
         quiet.get_by_role("link", name="The prompt as of this step").click()
         expect(quiet.locator("tbody.block").first).to_be_visible()
-    finally:
-        plain.close()
 
 
 def test_turns_and_replay_fit_a_narrow_window(page: Page) -> None:

@@ -13,6 +13,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from tests.browser.conftest import SAMPLES, Served, clean_page, serving
 from tests.browser.long_session import TITLE, write_long_session
 from tests.browser.test_walk import LONG, open_long_session
+from tests.helpers import HANG_S
 from tracer.service import ingest
 
 REQUESTS = 5_000
@@ -215,10 +216,10 @@ def test_a_server_that_is_gone_is_told_and_what_was_read_stays(
     with serving(tmp_path, tmp_path / "logs") as running:
         page = context.new_page()
         page.goto(running.url)
-        page.get_by_role("link", name=LONG).click(timeout=30_000)
+        page.get_by_role("link", name=LONG).click()
         expect(page.locator("#lost")).not_to_be_visible()
         running.process.terminate()
-        running.process.wait(timeout=10)
+        running.process.wait(timeout=HANG_S)
         expect(page.get_by_role("alert")).to_contain_text("Connection lost")
         expect(page.locator("#live")).to_contain_text("not connected")
         assert page.locator(".hits a").count() >= 70

@@ -83,7 +83,6 @@ def test_the_example_agent_writes_a_valid_trace_that_keeps_all_rules(tmp_path: P
             cwd=ROOT,
             check=True,
             env={"PYTHONPATH": str(ROOT)},
-            timeout=60,
         )
     trace = tmp_path / "trace.jsonl"
     (checked,) = service.validate([str(trace)])

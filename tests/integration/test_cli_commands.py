@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from tests.helpers import HANG_S
 from tests.integration import test_cli_fakes as fakes
 from tracer import service
 from tracer.cli import main
@@ -258,7 +259,7 @@ def test_watch_prints_a_line_of_json_for_each_round(
         on_result(fakes.an_ingest(fakes.a_file("x", "unchanged")))
         on_result(fakes.an_ingest(fakes.a_file()))
         signal.raise_signal(signal.SIGINT)
-        assert stop.wait(5)
+        assert stop.wait(HANG_S)
 
     monkeypatch.setattr(service, "follow", follow)
     before = signal.getsignal(signal.SIGINT)

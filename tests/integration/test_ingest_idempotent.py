@@ -5,7 +5,6 @@ import random
 import shutil
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -68,10 +67,8 @@ def opened_files() -> Iterator[list[str]]:
 def test_the_same_files_again_are_a_stat_each(db: Path) -> None:
     first = ingest(db, SAMPLES)
     counts, stored = row_counts(db), contents(db)
-    started = time.monotonic()
     with opened_files() as opened:
         second = ingest(db, SAMPLES)
-    assert time.monotonic() - started < 1
     assert not [path for path in opened if path.startswith(str(SAMPLES))]
     assert {f.status for f in second.files} == {"unchanged"}
     assert sum(f.new_records for f in second.files) == second.new_records == 0

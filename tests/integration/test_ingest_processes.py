@@ -1,12 +1,10 @@
 """Killed processes, and several at the same time: nothing lost, nothing double."""
 
-import os
 import random
 import signal
 import sqlite3
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -44,17 +42,25 @@ from tracer.store.writer import Writer
 # ---- killed -----------------------------------------------------------------------------------
 
 _SCRIPT = """
-import sys
+import os, signal, sys
 from pathlib import Path
 from tracer.ingest import IngestOptions, Ingestor
 from tracer.ingest import run
+db, batches, steps, *names = sys.argv[1:]
 run.BATCH_BYTES = 60_000  # many small batches: more moments to be killed in
-ingestor = Ingestor(Path(sys.argv[1]), IngestOptions(count_tokens=False))
+ingestor = Ingestor(Path(db), IngestOptions(count_tokens=False))
 print("ready", flush=True)
-report = lambda progress: print(progress.records, flush=True)
-ingestor.ingest([Path(name) for name in sys.argv[2:]], report)
+reported = []
+die = lambda: os.kill(os.getpid(), signal.SIGKILL)
+def report(progress):
+    reported.append(progress.records)
+    print(progress.records, flush=True)
+    if len(reported) == int(batches):
+        ingestor.connection.set_progress_handler(die, int(steps))
+ingestor.ingest([Path(name) for name in names], report)
 ingestor.close()
 """
+LIVES = (0, 0)
 
 
 @pytest.fixture(scope="module")
@@ -99,45 +105,53 @@ def undisturbed(big_files: list[Path], tmp_path_factory: pytest.TempPathFactory)
 
 
 @contextmanager
-def reading(db: Path, files: list[Path]) -> Iterator["subprocess.Popen[bytes]"]:
-    """A process that reads the files, and says after each batch how many records are stored."""
+def reading(
+    db: Path, files: list[Path], dies: tuple[int, int] = LIVES
+) -> Iterator["subprocess.Popen[bytes]"]:
+    """A process that reads the files, and says after each batch how many records are stored. It is
+    killed after some batches, so many steps of the database into the next one: a kill from outside
+    would come too late where the killer has to wait for the processor."""
     process = subprocess.Popen(
-        [sys.executable, "-c", _SCRIPT, str(db), *map(str, files)],
+        [sys.executable, "-c", _SCRIPT, str(db), *map(str, dies), *map(str, files)],
         cwd=Path(__file__).parents[2],
         stdout=subprocess.PIPE,
     )
     try:
-        assert next_line(process) == b"ready\n"
+        assert process.stdout is not None and process.stdout.readline() == b"ready\n"
         yield process
     finally:
         process.kill()
-        process.communicate()
-
-
-def next_line(process: "subprocess.Popen[bytes]") -> bytes:
-    assert process.stdout is not None
-    return process.stdout.readline()
+        finish(process)
 
 
 def finish(process: "subprocess.Popen[bytes]") -> int:
-    process.communicate(timeout=60)
-    return process.returncode
+    assert process.stdout is not None
+    if not process.stdout.closed:
+        with process.stdout:
+            process.stdout.read()
+    return process.wait()
+
+
+def killed(db: Path, files: list[Path], dies: tuple[int, int]) -> list[int]:
+    """Read files until the process is killed; what it had reported as stored."""
+    with reading(db, files, dies) as process:
+        assert process.stdout is not None
+        output = process.stdout.read()
+        assert process.wait() == -signal.SIGKILL, dies
+    return [int(line) for line in output.split()]
 
 
 def test_a_killed_ingest_loses_and_doubles_nothing(
     db: Path, big_files: list[Path], undisturbed: dict[str, Any]
 ) -> None:
-    rng = random.Random(time.time_ns())
+    seed = time.time_ns()
+    rng = random.Random(seed)
     records, before = "SELECT (SELECT count(*) FROM log_events) + count(*) FROM requests", 0
     for _ in range(5):
-        with reading(db, big_files) as process:
-            reported = [int(next_line(process)) for _ in range(rng.randint(1, 3))]
-            time.sleep(rng.uniform(0, 0.01))
-            os.kill(process.pid, signal.SIGKILL)
-            assert finish(process) == -signal.SIGKILL
+        reported = killed(db, big_files, (rng.randint(1, 3), rng.randint(1, 2_000)))
         # What it has reported as stored is there, and readable at once.
         ((stored,),) = rows(db, records)
-        assert before + reported[-1] <= stored < len(undisturbed["requests"]) * 3
+        assert before + reported[-1] <= stored < len(undisturbed["requests"]) * 3, seed
         assert rows(db, "PRAGMA integrity_check") == [("ok",)]
         before = stored
     ingest(db, *big_files)
@@ -149,9 +163,7 @@ def test_a_process_that_goes_on_after_a_kill_reads_the_rest(
     db: Path, big_files: list[Path], undisturbed: dict[str, Any]
 ) -> None:
     """The size and the time of the file are the same: only the offset tells that there is more."""
-    with reading(db, big_files) as process:
-        next_line(process)
-        process.kill()
+    killed(db, big_files, (1, 1))
     (first, *_) = Service(db).sources()
     assert first.offset_bytes < big_files[0].stat().st_size
     result = ingest(db, *big_files)
@@ -209,44 +221,58 @@ def test_three_processes_can_create_one_database_at_the_same_time(db: Path, roll
     write(rollout, call("req-1"))
     processes = [
         subprocess.Popen(
-            [sys.executable, "-c", _SCRIPT, str(db), str(rollout)],
+            [sys.executable, "-c", _SCRIPT, str(db), *map(str, LIVES), str(rollout)],
             cwd=Path(__file__).parents[2],
             stdout=subprocess.DEVNULL,
         )
         for _ in range(3)
     ]
-    assert [process.wait(timeout=60) for process in processes] == [0, 0, 0]
+    assert [process.wait() for process in processes] == [0, 0, 0]
     assert [r.request_id for r in Service(db).requests(SESSION)] == ["req-1"]
     assert segments(db) == [(1, "current", 1, 0)]
 
 
-def test_a_second_writer_gets_its_turn_between_two_batches(db: Path, rollout: Path) -> None:
-    """SQLite's own waiting would miss every pause of a busy writer, and give up after a while."""
+def test_a_second_writer_gets_its_turn_between_two_batches(
+    db: Path, rollout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite's own waiting would miss every pause of a busy writer, and give up after a while: a
+    writer asks several times in the time for which another one lets go."""
     write(rollout, call("req-1"))
     ingest(db, rollout)
     append(rollout, call("req-2", at=2000))
-    stop = threading.Event()
+    other = sqlite3.connect(db, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    naps: list[float] = []
 
-    def busy() -> None:
-        connection = sqlite3.connect(db, isolation_level=None)
-        while not stop.is_set():
-            connection.execute("BEGIN IMMEDIATE")
-            time.sleep(0.3)
-            connection.execute("COMMIT")
-            time.sleep(TURN_S)
-        connection.close()
+    def nap(seconds: float) -> None:
+        naps.append(seconds)
+        if len(naps) == 3:
+            other.execute("COMMIT")  # its pause begins; it would be over after TURN_S
 
-    other = threading.Thread(target=busy)
-    other.start()
-    time.sleep(0.1)
-    started = time.monotonic()
-    try:
-        assert ingest(db, rollout).new_records == 1
-        waited = time.monotonic() - started
-    finally:
-        stop.set()
-        other.join()
-    assert waited < 2
+    monkeypatch.setattr("tracer.store.connect.time.sleep", nap)
+    assert ingest(db, rollout).new_records == 1
+    other.close()
+    assert len(naps) == 3 and max(naps) * 2 < TURN_S
+
+
+def test_a_writer_lets_others_in_between_two_batches(
+    db: Path, rollout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(rollout, *(call(f"req-{n}", at=n * 1000) for n in range(3)))
+    monkeypatch.setattr("tracer.ingest.run.BATCH_BYTES", 1)
+    monkeypatch.setattr(connect, "WRITE_TIMEOUT_S", 0)
+    pauses: list[float] = []
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        other = connect.open_writer(db)  # an error where the lock is held
+        connect.begin_writing(other)
+        other.execute("COMMIT")
+        other.close()
+
+    monkeypatch.setattr("tracer.ingest.run.time.sleep", pause)
+    assert ingest(db, rollout).new_records == 3
+    assert pauses == [TURN_S] * 3
 
 
 def test_a_writer_that_never_lets_go_is_named(
@@ -265,17 +291,18 @@ def test_a_writer_that_never_lets_go_is_named(
     assert ingest(db, rollout).new_records == 1
 
 
-def test_readers_are_never_blocked_by_a_batch(db: Path, rollout: Path) -> None:
+def test_readers_are_never_blocked_by_a_batch(
+    db: Path, rollout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connect, "BUSY_TIMEOUT_MS", 0)  # to wait for a lock is an error
     write(rollout, call("req-1"))
     ingest(db, rollout)
     writer = sqlite3.connect(db, isolation_level=None)
     writer.execute("BEGIN IMMEDIATE")
     writer.execute("UPDATE requests SET status = 'failed'")
-    started = time.monotonic()
     found = only_request(db)
     assert Service(db).timeline(SESSION).columns
     assert Service(db).request(found.key).blocks
-    assert time.monotonic() - started < 2
     assert found.status is Status.COMPLETED  # what was stored, not what is being written
     writer.execute("ROLLBACK")
     writer.close()
@@ -286,9 +313,7 @@ def test_pages_can_be_read_while_a_large_file_is_ingested(db: Path, big_files: l
     sizes = []
     with reading(db, big_files) as process:
         while process.poll() is None:
-            started = time.monotonic()
             requests = Service(db).requests(SESSION)
-            assert time.monotonic() - started < 2
             sizes.append(sum(r.message_count is not None for r in requests))
         assert finish(process) == 0
     assert sizes == sorted(sizes)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-SECONDS = 60
+from tests.helpers import HANG_S
 
 
 def tracer(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -16,7 +16,7 @@ def tracer(*arguments: str) -> subprocess.CompletedProcess[str]:
         [sys.executable, "-c", "from tracer.cli import main; main()", *arguments],
         capture_output=True,
         text=True,
-        timeout=SECONDS,
+        timeout=HANG_S,
         check=False,
     )
 

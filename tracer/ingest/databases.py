@@ -47,6 +47,11 @@ class _Columns(NamedTuple):
     has_rowid: bool
 
 
+def _let_pass(attempt: int) -> None:
+    """Wait for whoever writes, longer after each attempt."""
+    time.sleep(WAIT_S * min(attempt + 1, 4))
+
+
 class DatabaseReader:
     """Reads databases into the store, through the writer of an ingestor."""
 
@@ -56,9 +61,16 @@ class DatabaseReader:
         self._rows = rows
 
     def detect(self, path: Path) -> TableFormat | None:
-        """The format of a database, by its tables. Raises BusyError, sqlite3.Error, OSError."""
-        with opened(path) as database:
-            return detect_database({n: frozenset(c.names) for n, c in _schema(database).items()})
+        """The format of a database, by its tables; tries again for a while where a writer is in the
+        way. Raises BusyError, sqlite3.Error, OSError."""
+        for attempt in range(TRIES):
+            try:
+                with opened(path) as database:
+                    names = {n: frozenset(c.names) for n, c in _schema(database).items()}
+                return detect_database(names)
+            except BusyError:
+                _let_pass(attempt)
+        raise BusyError
 
     def read(self, path: Path, source: SourceRow, table_format: TableFormat) -> Outcome:
         """Read what is new or changed; tries again for a while where a writer is in the way."""
@@ -73,7 +85,7 @@ class DatabaseReader:
                 self._finish(source, facts)
                 return Outcome(table_format, new, max(new, grown) if new else 0)
             except BusyError:
-                time.sleep(WAIT_S * min(attempt + 1, 4))
+                _let_pass(attempt)
             except (sqlite3.Error, OSError) as error:
                 return Outcome(table_format, new, new, f"The database could not be read: {error}.")
         busy = "The database was locked or changing all the time; it is read again later."
