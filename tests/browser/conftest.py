@@ -1,5 +1,6 @@
 """A served copy of the samples, and pages whose console is watched."""
 
+import json
 import os
 import re
 import shutil
@@ -7,11 +8,12 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
@@ -142,5 +144,58 @@ def clean_page(context: BrowserContext) -> Iterator[Page]:
     made.on("pageerror", lambda error: troubles.append(str(error)))
     made.on("requestfailed", lambda r: troubles.append(f"{r.url}: {r.failure}"))
     yield made
+    made.unroute_all(behavior="ignoreErrors")
     real = [t for t in troubles if "ERR_ABORTED" not in t]
     assert real == [], real
+
+
+@pytest.fixture(scope="session")
+def growing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The long sample alone, served for tests that let it grow."""
+    folder = tmp_path_factory.mktemp("growing")
+    shutil.copytree(SAMPLES / "windowed-long", folder / "logs" / "windowed-long")
+    ingest(folder / "x.db", [str(folder / "logs")])
+    with serving(folder, folder / "logs") as running:
+        yield running
+
+
+@pytest.fixture
+def growing_page(context: BrowserContext, growing: Served) -> Iterator[Page]:
+    """The sessions list of the sample that grows."""
+    with clean_page(context) as made:
+        made.goto(growing.url)
+        yield made
+
+
+def append_request(served: Served) -> None:
+    """One more request of the long sample, and nothing else; the server has read it."""
+    log = next(served.logs.glob("windowed-long/rollout/*.jsonl"))
+    record = json.loads(log.read_text(encoding="utf-8").splitlines()[-1])
+    record |= {"requestId": f"req-live-{time.monotonic_ns()}", "attempt": 1}
+    session = f"{served.url}/data/sessions/{record['sessionId']}"
+    before = requests_read(session)
+    with log.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(record, ensure_ascii=False) + "\n")
+    while requests_read(session) == before:
+        time.sleep(0.02)
+
+
+def requests_read(address: str) -> int:
+    """How many requests of a session the server has read."""
+    with urlopen(address) as answer:
+        return len(json.load(answer)["requests"])
+
+
+def press(page: Page, key: str) -> None:
+    """Press a key on a page that is there: until its script has run, a key does nothing."""
+    page.wait_for_load_state()
+    page.keyboard.press(key)
+
+
+def wait_until(page: Page, condition: Callable[[], bool]) -> None:
+    """Look again and again, while the page goes on, until something holds."""
+    for _ in range(PATIENCE_MS // 20):
+        if condition():
+            return
+        page.wait_for_timeout(20)
+    raise AssertionError("it did not come to hold")

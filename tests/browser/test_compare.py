@@ -4,6 +4,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import press
 from tests.browser.test_walk import open_long_session
 
 
@@ -18,11 +19,11 @@ def open_comparison(page: Page) -> None:
 def test_a_comparison_is_one_click_from_a_request_and_walked_by_keys(page: Page) -> None:
     open_comparison(page)
     expect(page.locator(".answer")).to_contain_text("They part at message 3")
-    page.keyboard.press("n")
+    press(page, "n")
     expect(page.locator("#c2 a.fold")).to_be_focused()
-    page.keyboard.press("n")
+    press(page, "n")
     expect(page.locator("#c3 a.fold")).to_be_focused()
-    page.keyboard.press("p")
+    press(page, "p")
     expect(page.locator("#c2 a.fold")).to_be_focused()
 
 

@@ -11,6 +11,7 @@ def test_a_change_is_copied_as_a_diff(page: Page, served: Served) -> None:
     page.locator(".hits a").nth(20).click()
     page.wait_for_selector("#panel[data-seq]")
     page.click("#compare")
+    page.wait_for_url("**/compare/**")
     copy = page.locator(".change a[data-copy]").first
     copy.click()
     page.wait_for_selector("text=copied")

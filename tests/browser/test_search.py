@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.conftest import Served
+from tests.browser.conftest import Served, press
 
 CHINESE = "购物车"
 
@@ -12,11 +12,11 @@ CHINESE = "购物车"
 def test_a_key_leads_from_any_page_to_a_chinese_text_in_its_place(page: Page) -> None:
     page.get_by_role("link", name="Leases are lost").first.click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Leases are lost")
-    page.keyboard.press("/")
+    press(page, "/")
     field = page.get_by_role("searchbox", name="Search all texts")
     expect(field).to_be_focused()
     page.keyboard.type(CHINESE)
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     expect(page).to_have_url(re.compile(r"/search\?q="))
     expect(page.locator("#found mark").first).to_have_text(CHINESE)
     page.locator("#found .uses a", has_text="#").first.click()
@@ -30,7 +30,7 @@ def test_a_key_leads_from_any_page_to_a_chinese_text_in_its_place(page: Page) ->
 def test_results_follow_what_is_typed_and_the_address_follows_them(page: Page) -> None:
     page.goto(page.url.rstrip("/") + "/search")
     expect(page.locator("#found")).to_contain_text("Type a text to look for")
-    page.keyboard.press("/")
+    press(page, "/")
     page.keyboard.type("worker res")
     expect(page.locator("#found mark").first).to_have_text("worker res")
     expect(page).to_have_url(re.compile(r"q=worker\+res"))

@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from tests.browser.conftest import Served, profile
+from tests.browser.conftest import Served, press, profile
 
 LONG = "Leases are lost when a worker restarts"
 
@@ -25,26 +25,26 @@ def test_a_walk_by_keys_from_the_filtered_list_to_a_replay_and_back(page: Page) 
     expect(page.locator("#sessions tbody tr")).to_have_count(1)
     expect(page).to_have_url(re.compile(r"/\?q=leases$"))
     tab_to(page, page.get_by_role("link", name=LONG))
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     expect(page.get_by_role("heading", level=1)).to_contain_text(LONG)
     tab_to(page, page.get_by_role("link", name="Turns", exact=True))
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     expect(page.locator("article.turn")).to_have_count(6)
     tab_to(page, page.locator("#turn-2").get_by_role("link", name="replay", exact=True))
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     heading = page.get_by_role("heading", level=1)
     expect(heading).to_contain_text(re.compile(r"Step 17 of 7\d"))
-    page.keyboard.press("j")
+    press(page, "j")
     expect(heading).to_contain_text("Step 18")
-    page.keyboard.press("k")
+    press(page, "k")
     expect(heading).to_contain_text("Step 17")
-    page.keyboard.press("g")
+    press(page, "g")
     expect(heading).to_contain_text("Step 1 of")
-    page.keyboard.press("G")
+    press(page, "G")
     expect(heading).to_contain_text(re.compile(r"Step 7\d of 7\d"))
     page.go_back()
     expect(heading).to_contain_text("Step 1 of")
-    page.keyboard.press("Escape")
+    press(page, "Escape")
     expect(page.locator("#panel")).to_contain_text("Request 1 of")
     for _ in range(5):
         page.go_back()
@@ -61,7 +61,7 @@ def test_a_message_of_the_prompt_unfolds_in_place_and_survives_a_reload(page: Pa
     page.get_by_role("link", name="Replay", exact=True).click()
     heading = page.get_by_role("heading", level=1)
     expect(heading).to_contain_text("Step 1 of")
-    page.keyboard.press("j")
+    press(page, "j")
     expect(heading).to_contain_text("Step 2 of")
     page.get_by_role("link", name="The prompt as of this step").click()
     page.locator("#replay").get_by_role("link", name=re.compile("Communicating with")).click()
@@ -100,4 +100,5 @@ def test_turns_and_replay_fit_a_narrow_window(page: Page) -> None:
     for name in ("Turns", "Replay"):
         page.get_by_role("link", name=name, exact=True).click()
         expect(page.locator(f"#{'story' if name == 'Turns' else 'replay'}")).to_be_visible()
+        page.wait_for_load_state()
         assert not page.evaluate("document.documentElement.scrollWidth > innerWidth"), name

@@ -1,16 +1,23 @@
 """The timeline in a real browser: keys, lanes, window and zoom, growth, pause, a server gone."""
 
-import json
 import re
 import shutil
-import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.conftest import SAMPLES, Served, clean_page, serving
+from tests.browser.conftest import (
+    SAMPLES,
+    Served,
+    append_request,
+    clean_page,
+    press,
+    serving,
+    wait_until,
+)
 from tests.browser.long_session import TITLE, write_long_session
 from tests.browser.test_walk import LONG, open_long_session
 from tests.helpers import HANG_S
@@ -39,35 +46,8 @@ def long_page(context: BrowserContext, long_served: Served) -> Iterator[Page]:
         yield made
 
 
-@pytest.fixture(scope="module")
-def growing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """The long sample alone, served for tests that let it grow."""
-    folder = tmp_path_factory.mktemp("growing")
-    shutil.copytree(SAMPLES / "windowed-long", folder / "logs" / "windowed-long")
-    ingest(folder / "x.db", [str(folder / "logs")])
-    with serving(folder, folder / "logs") as running:
-        yield running
-
-
-@pytest.fixture
-def growing_page(context: BrowserContext, growing: Served) -> Iterator[Page]:
-    """The sessions list of the sample that grows."""
-    with clean_page(context) as made:
-        made.goto(growing.url)
-        yield made
-
-
 def selected(page: Page, number: int, total: int = 72) -> None:
     expect(page.locator("#panel .ph")).to_contain_text(f"Request {number:,} of {total:,}")
-
-
-def append_request(served: Served) -> None:
-    """One more request of the long sample, and nothing else."""
-    log = next(served.logs.glob("windowed-long/rollout/*.jsonl"))
-    record = json.loads(log.read_text(encoding="utf-8").splitlines()[-1])
-    record |= {"requestId": f"req-live-{time.monotonic_ns()}", "attempt": 1}
-    with log.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(record, ensure_ascii=False) + "\n")
 
 
 def test_the_keyboard_walks_requests_turns_misses_and_changes_of_a_row(page: Page) -> None:
@@ -75,44 +55,44 @@ def test_the_keyboard_walks_requests_turns_misses_and_changes_of_a_row(page: Pag
     total = page.locator(".hits a").count()
     for keys, number in (("j", 1), ("j", 2), ("t", 17), ("t", 30), ("T", 17), ("k", 16),
                          ("m", 42), ("m", 53), ("M", 42)):  # fmt: skip
-        page.keyboard.press(keys)
+        press(page, keys)
         selected(page, number, total)
         expect(page.locator(".hits a[aria-current]")).to_have_count(1)
     page.get_by_role("link", name="env_info", exact=True).click()
     expect(page.locator(".prow.chosen")).to_have_text("env_info")
     expect(page.locator("#row-back")).to_be_visible()
-    page.keyboard.press("p")
+    press(page, "p")
     selected(page, 30, total)
-    page.keyboard.press("p")
+    press(page, "p")
     selected(page, 2, total)
     assert "row=section:env_info" in page.url
     page.go_back()
     selected(page, 30, total)
-    page.keyboard.press("Escape")
+    press(page, "Escape")
     expect(page.locator("#panel .ph")).to_contain_text("Session")
 
 
 def test_keys_switch_axis_lanes_and_open_the_comparison(page: Page) -> None:
     open_long_session(page)
-    page.keyboard.press("x")
+    press(page, "x")
     expect(page.locator(".paxis").first).to_have_text("Time, UTC")
     page.locator("#c41").click()
     expect(page.locator("#panel .ph")).to_contain_text("Request 41 of")
-    page.keyboard.press("l")
+    press(page, "l")
     switch = page.get_by_role("switch", name="Markers")
     expect(switch).to_have_attribute("aria-checked", "false")
     switch.click()
     expect(switch).to_have_attribute("aria-checked", "true")
     expect(page.locator("#lane-menu")).to_have_attribute("open", "")
-    page.keyboard.press("Escape")
+    press(page, "Escape")
     expect(page.locator("#lane-menu")).not_to_have_attribute("open", "")
     assert re.search(r"request=\w+&x=time&on=markers$", page.url), page.url
     page.reload()
     expect(page.locator("#panel .ph")).to_contain_text("Request 41 of")
-    page.keyboard.press("/")
+    press(page, "/")
     expect(page.get_by_role("searchbox").first).to_be_focused()
-    page.keyboard.press("Escape")
-    page.keyboard.press("c")
+    press(page, "Escape")
+    press(page, "c")
     expect(page.get_by_role("heading", level=1)).to_contain_text("Compare")
 
 
@@ -122,14 +102,13 @@ def test_the_lane_menu_stays_open_when_the_panel_is_swapped_before_the_timeline_
     open_long_session(page)
     page.locator("#c41").click()
     expect(page.locator("#panel .ph")).to_contain_text("Request 41 of")
-    page.evaluate("htmx.config.defaultSettleDelay = 2000")
-    page.keyboard.press("l")
+    page.evaluate("htmx.config.defaultSettleDelay = 500")
+    page.evaluate("settled = 0; document.addEventListener('htmx:afterSettle', () => settled++)")
+    press(page, "l")
     switch = page.get_by_role("switch", name="Markers")
-    with page.expect_response(re.compile("/fragments/sessions/[^/]+/panel")) as panel:
-        switch.click()
-    assert panel.value.ok
+    switch.click()
+    wait_until(page, lambda: bool(page.evaluate("settled >= 2")))
     expect(switch).to_have_attribute("aria-checked", "true")
-    page.wait_for_timeout(2500)
     expect(page.locator("#lane-menu")).to_have_attribute("open", "")
 
 
@@ -144,13 +123,13 @@ def test_pointing_and_focusing_show_the_numbers_of_a_column(page: Page) -> None:
 
 def test_the_window_over_five_thousand_requests_is_moved_and_zoomed(long_page: Page) -> None:
     what = long_page.locator(".what b")
-    long_page.keyboard.press(",")
+    press(long_page, ",")
     expect(what).to_have_text("Requests 4,713 to 4,872")
-    long_page.keyboard.press("+")
+    press(long_page, "+")
     expect(what).to_have_text("Requests 4,753 to 4,832")
     long_page.locator("#c4800").click()
     selected(long_page, 4800, REQUESTS)
-    long_page.keyboard.press("f")
+    press(long_page, "f")
     expect(what).to_have_text("All 5,000 requests")
     selected(long_page, 4800, REQUESTS)
     assert long_page.locator(".hits a").count() <= 400
@@ -167,12 +146,12 @@ def test_the_window_over_five_thousand_requests_is_moved_and_zoomed(long_page: P
 
 
 def test_walking_out_of_the_window_takes_it_along(long_page: Page) -> None:
-    long_page.keyboard.press("M")
+    press(long_page, "M")
     selected(long_page, 5000, REQUESTS)
-    long_page.keyboard.press("M")
+    press(long_page, "M")
     selected(long_page, 4000, REQUESTS)
     expect(long_page.locator("#c4000")).to_have_attribute("aria-current", "true")
-    long_page.keyboard.press("j")
+    press(long_page, "j")
     selected(long_page, 4001, REQUESTS)
 
 
@@ -185,7 +164,7 @@ def test_a_new_column_comes_in_time_and_nothing_else_moves(
     page.locator("#c20").click()
     selected(page, 20, total)
     page.locator("#panel").evaluate("e => e.scrollTop = 150")
-    page.keyboard.press("l")
+    press(page, "l")
     append_request(growing)
     expect(page.locator(".hits a")).to_have_count(total + 1)
     selected(page, 20, total + 1)
@@ -198,11 +177,11 @@ def test_a_paused_page_stays_as_it_is_until_it_goes_on(growing_page: Page, growi
     page = growing_page
     open_long_session(page)
     total = page.locator(".hits a").count()
-    page.keyboard.press("Space")
+    press(page, "Space")
     expect(page.locator("#live")).to_contain_text("paused")
     assert "paused=1" in page.url
     append_request(growing)
-    page.wait_for_timeout(2_000)
+    assert page.locator('[hx-trigger^="every"]').count() == 0, "it asks for news"
     expect(page.locator(".hits a")).to_have_count(total)
     page.get_by_role("link", name="Go on following").click()
     expect(page.locator(".hits a")).to_have_count(total + 1)
@@ -236,9 +215,9 @@ def in_view(page: Page, selector: str) -> bool:
 
 def test_deep_links_lead_to_the_place_and_mark_it(page: Page) -> None:
     open_long_session(page)
-    page.keyboard.press("m")
+    press(page, "m")
     expect(page.locator("#panel .ph")).to_contain_text("Request 42 of")
-    page.keyboard.press("o")
+    press(page, "o")
     expect(page.get_by_role("heading", level=1)).to_contain_text("Request 42 of")
     request = page.url.partition("?")[0].partition("#")[0]
     for query, place in (
@@ -248,17 +227,17 @@ def test_deep_links_lead_to_the_place_and_mark_it(page: Page) -> None:
     ):
         page.goto(request + query)
         expect(page.locator(f"{place}:target")).to_be_visible()
-        assert in_view(page, place), place
+        wait_until(page, partial(in_view, page, place))
     page.goto(request)
     page.locator('a[href*="#mark"]').first.click()
     expect(page.locator("#mark:target")).to_be_visible()
-    assert in_view(page, "#mark")
+    wait_until(page, lambda: in_view(page, "#mark"))
     page.goto(request)
     page.get_by_role("link", name="all differences").click()
     change = page.locator(".change:not(.equal)").last
     number = change.get_attribute("id")
     page.goto(f"{page.url.partition('#')[0]}#{number}")
-    assert in_view(page, f"#{number}")
+    wait_until(page, lambda: in_view(page, f"#{number}"))
 
 
 def test_a_deep_link_to_a_request_scrolls_to_its_column_in_a_narrow_window(

@@ -1,12 +1,10 @@
 """What only a browser shows: clicking, keys, history, live growth, a clean console."""
 
-import json
 import re
-import time
 
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.conftest import Served, profile
+from tests.browser.conftest import Served, append_request, press, profile
 
 LONG = "Leases are lost when a worker restarts"
 CHINESE = "购物车总价有时会差一分钱"
@@ -15,6 +13,7 @@ CHINESE = "购物车总价有时会差一分钱"
 def open_long_session(page: Page) -> None:
     page.get_by_role("link", name=LONG).click()
     expect(page.get_by_role("heading", level=1)).to_contain_text(LONG)
+    page.wait_for_load_state()
 
 
 def test_clicking_leads_from_sessions_to_a_session_to_a_request(page: Page) -> None:
@@ -34,24 +33,24 @@ def test_the_keyboard_alone_leads_from_sessions_to_a_request(page: Page) -> None
         page.keyboard.press("Tab")
         if link.evaluate("e => e === document.activeElement"):
             break
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     expect(page.get_by_role("heading", level=1)).to_contain_text(LONG)
-    page.keyboard.press("j")
+    press(page, "j")
     expect(page.locator("#panel")).to_contain_text("Request 1 of 72")
-    page.keyboard.press("j")
+    press(page, "j")
     expect(page.locator("#panel")).to_contain_text("Request 2 of 72")
-    page.keyboard.press("k")
+    press(page, "k")
     expect(page.locator("#panel")).to_contain_text("Request 1 of 72")
-    page.keyboard.press("j")
+    press(page, "j")
     expect(page.locator("#panel")).to_contain_text("Request 2 of 72")
-    page.keyboard.press("o")
+    press(page, "o")
     expect(page.get_by_role("heading", level=1)).to_contain_text("Request 2 of 72")
-    page.keyboard.press("Escape")
+    press(page, "Escape")
     expect(page.get_by_role("heading", level=1)).to_contain_text(LONG)
-    page.keyboard.press("?")
+    press(page, "?")
     keys = page.get_by_role("dialog", name="Keys")
     expect(keys).to_contain_text("next and previous turn")
-    page.keyboard.press("Escape")
+    press(page, "Escape")
     expect(keys).not_to_be_visible()
     expect(page.get_by_role("heading", level=1)).to_contain_text(LONG)
 
@@ -118,11 +117,7 @@ def test_a_new_line_shows_without_a_reload_and_keeps_the_selection(
     open_long_session(page)
     page.locator(".hits a").nth(3).click()
     expect(page.locator("#panel")).to_contain_text("Request 4 of 72")
-    log = next(served.logs.glob("windowed-long/rollout/*.jsonl"))
-    record = json.loads(log.read_text(encoding="utf-8").splitlines()[-1])
-    record |= {"requestId": f"req-live-{time.monotonic_ns()}", "attempt": 1}
-    with log.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(record, ensure_ascii=False) + "\n")
+    append_request(served)
     expect(page.locator("#panel")).to_contain_text("Request 4 of 73")
     expect(page.locator(".hits a")).to_have_count(73)
 

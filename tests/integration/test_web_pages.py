@@ -353,7 +353,9 @@ def test_the_theme_is_kept_in_a_cookie() -> None:
     assert 'data-theme="dark"' in browser.get("/?theme=purple").text
 
 
-@pytest.mark.parametrize("asset", ["app.css", "app.js", "favicon.svg", "vendor/htmx.min.js"])
+@pytest.mark.parametrize(
+    "asset", ["app.css", "app.js", "swaps.js", "favicon.svg", "vendor/htmx.min.js"]
+)
 def test_static_files_are_kept_by_their_content(asset: str) -> None:
     browser = client(a_service())
     find: Callable[[str], str] = lambda text: text.split(f"/static/{asset}?v=")[1][:12]  # noqa: E731

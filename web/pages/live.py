@@ -1,6 +1,6 @@
 """The dot that says whether the page follows, and that tells the page when something is new."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
@@ -30,6 +30,8 @@ def revision(request: Request) -> Response:
     state = "1" if frame.follow.following else "0"
     if paused is None and now == since and following in (None, state):
         return Response(status_code=204)
+    other = _address(request, "0" if frame.paused else "1")
+    frame = replace(frame, pause_href=other or frame.pause_href)
     headers = {"HX-Trigger": "revision"} if now != since and paused != "1" else {}
     if paused is not None and (address := _address(request, paused)):
         headers["HX-Replace-Url"] = address

@@ -1,18 +1,20 @@
-// Keys, the mark of the selected column, what a swap would lose, and the sign of a lost connection.
-// Nothing else: every action is a link on the page, and no number is computed here.
+// Keys, the mark of the selected column, and the sign of a lost connection. Nothing else: every action
+// is a link on the page, and no number is computed here. What swaps do to each other: swaps.js.
 "use strict";
 (() => {
   const byId = (id) => document.getElementById(id);
-  const press = (id) => byId(id)?.click();
+  const { whenFree, busy } = swaps;
+
+  const press = (id) => whenFree(() => byId(id)?.click());
 
   const columns = () => document.querySelectorAll(".hits a");
 
   // Without a selection, the first or last column of the window.
-  const step = (id) => {
+  const step = (id) => whenFree(() => {
     if (byId(id) || byId("clear")) return press(id);
     const all = columns();
     all[id === "next" ? 0 : all.length - 1]?.click();
-  };
+  });
 
   // The change after or before the focused one, or the one in view; beyond the last, the next page.
   const change = (step) => {
@@ -45,8 +47,8 @@
   };
 
   const keys = {
-    n: () => (byId("row-on") ? press("row-on") : change(1)),
-    p: () => (byId("row-back") ? press("row-back") : change(-1)),
+    n: () => whenFree(() => (byId("row-on") ? press("row-on") : change(1))),
+    p: () => whenFree(() => (byId("row-back") ? press("row-back") : change(-1))),
     j: () => step("next"),
     k: () => step("previous"),
     t: () => press("turn-on"),
@@ -58,7 +60,7 @@
     G: () => press("last"),
     c: () => press("compare"),
     l: lanes,
-    x: () => press(byId("x-time") ? "x-time" : "x-request"),
+    x: () => whenFree(() => press(byId("x-time") ? "x-time" : "x-request")),
     ",": () => press("move-back"),
     ".": () => press("move-forward"),
     "+": () => press("move-in"),
@@ -81,7 +83,7 @@
     const action = keys[event.key];
     if (!action) return;
     event.preventDefault();
-    action();
+    if (!(event.repeat && busy())) action();
   });
 
   document.addEventListener("click", (event) => {
@@ -114,57 +116,23 @@
   document.addEventListener("mouseover", tell);
   document.addEventListener("focusin", tell);
 
+  let marked;
   const markSelected = () => {
     const seq = byId("panel")?.dataset.seq;
+    const moved = seq !== marked;
+    marked = seq;
     for (const link of document.querySelectorAll(".hits a[aria-current]")) {
       if (link.id && link.id !== `c${seq}`) link.removeAttribute("aria-current");
     }
     const column = seq && byId(`c${seq}`);
     column?.setAttribute("aria-current", "true");
     const box = document.querySelector(".lanes");
-    if (column && box && box.scrollWidth > box.clientWidth) {
+    if (moved && column && box && box.scrollWidth > box.clientWidth) {
       box.scrollLeft = column.offsetLeft - box.clientWidth / 2;
     }
   };
-
-  // What a click asked for counts more than what a box asks for by itself: its answer, worked out
-  // for the state before, must not take the place at which the other is to arrive.
-  const asked = new Map();
-  document.addEventListener("htmx:beforeRequest", ({ detail }) => {
-    if (detail.elt !== detail.target) asked.set(detail.xhr, detail.target);
-  });
-  document.addEventListener("htmx:afterRequest", ({ detail }) => asked.delete(detail.xhr));
-  document.addEventListener("htmx:beforeSwap", ({ detail }) => {
-    const waited = [...asked.values()].includes(detail.target);
-    if (waited && !asked.has(detail.xhr)) detail.shouldSwap = false;
-  });
-
-  // A swap keeps what is unfolded and how far boxes are scrolled; another request's panel starts
-  // at its top. It is put back in the task of the swap itself: until htmx settles, the next swap may
-  // already have looked at what is unfolded.
-  const BOXES = ["#panel", ".lanes", ".scroll"];
-  let kept = null;
-  document.addEventListener("htmx:beforeSwap", () => {
-    kept = {
-      seq: byId("panel")?.dataset.seq,
-      open: [...document.querySelectorAll("details[id][open]")].map((e) => e.id),
-      at: BOXES.map((name) => document.querySelector(name)).map((e) => [e?.scrollLeft, e?.scrollTop]),
-    };
-  });
-  document.addEventListener("htmx:afterSwap", () => {
-    if (!kept) return;
-    for (const id of kept.open) {
-      const folded = byId(id);
-      if (folded) folded.open = true;
-    }
-    BOXES.forEach((name, i) => {
-      const box = document.querySelector(name);
-      if (!box || (name === "#panel" && box.dataset.seq !== kept.seq)) return;
-      [box.scrollLeft, box.scrollTop] = kept.at[i];
-    });
-    markSelected();
-  });
   addEventListener("DOMContentLoaded", markSelected);
+  document.addEventListener("htmx:afterSwap", markSelected);
 
   // "gone": the server does not answer; "refused": it answered one request with an error.
   const sign = byId("lost");
