@@ -36,6 +36,7 @@ from tracer.model.events import Status
 from tracer.model.views import Progress
 from tracer.service import Service
 from tracer.store import transactions
+from tracer.store.connect import open_writer
 from tracer.store.transactions import TURN_S
 from tracer.store.writer import Writer
 
@@ -249,7 +250,7 @@ def test_a_second_writer_gets_its_turn_between_two_batches(
         if len(naps) == 3:
             other.execute("COMMIT")  # its pause begins; it would be over after TURN_S
 
-    monkeypatch.setattr("tracer.store.connect.time.sleep", nap)
+    monkeypatch.setattr("tracer.store.transactions.time.sleep", nap)
     assert ingest(db, rollout).new_records == 1
     other.close()
     assert len(naps) == 3 and max(naps) * 2 < TURN_S
@@ -260,13 +261,13 @@ def test_a_writer_lets_others_in_between_two_batches(
 ) -> None:
     write(rollout, *(call(f"req-{n}", at=n * 1000) for n in range(3)))
     monkeypatch.setattr("tracer.ingest.run.BATCH_BYTES", 1)
-    monkeypatch.setattr(connect, "WRITE_TIMEOUT_S", 0)
+    monkeypatch.setattr(transactions, "WRITE_TIMEOUT_S", 0)
     pauses: list[float] = []
 
     def pause(seconds: float) -> None:
         pauses.append(seconds)
-        other = connect.open_writer(db)  # an error where the lock is held
-        connect.begin_writing(other)
+        other = open_writer(db)  # an error where the lock is held
+        transactions.begin_writing(other)
         other.execute("COMMIT")
         other.close()
 
@@ -294,7 +295,7 @@ def test_a_writer_that_never_lets_go_is_named(
 def test_readers_are_never_blocked_by_a_batch(
     db: Path, rollout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connect, "BUSY_TIMEOUT_MS", 0)  # to wait for a lock is an error
+    monkeypatch.setattr("tracer.store.connect.BUSY_TIMEOUT_MS", 0)  # to wait for a lock is an error
     write(rollout, call("req-1"))
     ingest(db, rollout)
     writer = sqlite3.connect(db, isolation_level=None)

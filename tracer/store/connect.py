@@ -15,7 +15,13 @@ from sqlite_utils.db import Database
 from tracer.errors import NewerStoreError, StoreError
 from tracer.store.migrations import KNOWN_STEPS, migrations
 from tracer.store.readings import mark_current, next_unread, read_again, rules_are_current
-from tracer.store.transactions import ASK_S, BUSY_TIMEOUT_MS, begin_writing, commit_quietly
+from tracer.store.transactions import (
+    ASK_S,
+    BUSY_TIMEOUT_MS,
+    WRITE_TIMEOUT_S,
+    begin_writing,
+    commit_quietly,
+)
 
 # Mapped pages are shared by all readers, which a page cache is not.
 MMAP_BYTES = 1 << 30
@@ -84,7 +90,13 @@ def _unreadable(path: Path, error: Exception) -> StoreError:
 
 def _bring_up_to_date(connection: sqlite3.Connection, path: Path) -> None:
     """Apply the steps that are missing; where another process is doing that, wait for it."""
-    deadline = time.monotonic() + BUSY_TIMEOUT_MS / 1000
+    # Two that do the same step at once are told of an error, not of a lock.
+    patience_s = {
+        sqlite3.SQLITE_BUSY: WRITE_TIMEOUT_S,
+        sqlite3.SQLITE_LOCKED: WRITE_TIMEOUT_S,
+        sqlite3.SQLITE_ERROR: BUSY_TIMEOUT_MS / 1000,
+    }
+    started = time.monotonic()
     while True:
         try:
             applied = _applied_steps(connection, path)
@@ -93,10 +105,9 @@ def _bring_up_to_date(connection: sqlite3.Connection, path: Path) -> None:
                 migrations.apply(Database(connection))
             return
         except sqlite3.OperationalError as error:
-            others = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_ERROR)
             # Text that is no UTF-8 is an error of the Python module, without a code.
             code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
-            if code & 0xFF not in others or time.monotonic() > deadline:
+            if time.monotonic() - started > patience_s.get(code & 0xFF, -1):
                 raise
         time.sleep(ASK_S)
 
