@@ -35,7 +35,7 @@ from tracer.ingest import IngestOptions, Ingestor
 from tracer.model.events import Status
 from tracer.model.views import Progress
 from tracer.service import Service
-from tracer.store import transactions
+from tracer.store import connect, transactions
 from tracer.store.connect import open_writer
 from tracer.store.transactions import TURN_S
 from tracer.store.writer import Writer
@@ -231,6 +231,22 @@ def test_three_processes_can_create_one_database_at_the_same_time(db: Path, roll
     assert [process.wait() for process in processes] == [0, 0, 0]
     assert [r.request_id for r in Service(db).requests(SESSION)] == ["req-1"]
     assert segments(db) == [(1, "current", 1, 0)]
+
+
+def test_a_step_that_two_found_missing_is_taken_once(
+    db: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_wal = connect._set_wal
+
+    def overtaken(connection: sqlite3.Connection) -> None:
+        monkeypatch.undo()
+        open_writer(db).close()
+        set_wal(connection)
+
+    monkeypatch.setattr(connect, "_set_wal", overtaken)
+    open_writer(db).close()
+    steps = [name for (name,) in rows(db, "SELECT name FROM _sqlite_migrations")]
+    assert len(steps) == len(set(steps)) > 1
 
 
 def test_a_second_writer_gets_its_turn_between_two_batches(

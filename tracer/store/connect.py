@@ -90,24 +90,28 @@ def _unreadable(path: Path, error: Exception) -> StoreError:
 
 def _bring_up_to_date(connection: sqlite3.Connection, path: Path) -> None:
     """Apply the steps that are missing; where another process is doing that, wait for it."""
-    # Two that do the same step at once are told of an error, not of a lock.
-    patience_s = {
-        sqlite3.SQLITE_BUSY: WRITE_TIMEOUT_S,
-        sqlite3.SQLITE_LOCKED: WRITE_TIMEOUT_S,
-        sqlite3.SQLITE_ERROR: BUSY_TIMEOUT_MS / 1000,
-    }
-    started = time.monotonic()
+    applied = _applied_steps(connection, path)
+    _set_wal(connection)
+    while applied != KNOWN_STEPS:
+        # Under the write lock: two processes that both found a step missing must not both take it.
+        begin_writing(connection)
+        database = Database(connection)
+        later = [step.name for step in migrations.pending(database)[1:]]
+        migrations.apply(database, stop_before=later)
+        commit_quietly(connection)
+        applied = _applied_steps(connection, path)
+
+
+def _set_wal(connection: sqlite3.Connection) -> None:
+    """Let readers and a writer work side by side; waits for one that works alone."""
+    deadline = time.monotonic() + WRITE_TIMEOUT_S
     while True:
         try:
-            applied = _applied_steps(connection, path)
             connection.execute("PRAGMA journal_mode=WAL")
-            if applied != KNOWN_STEPS:
-                migrations.apply(Database(connection))
             return
         except sqlite3.OperationalError as error:
-            # Text that is no UTF-8 is an error of the Python module, without a code.
-            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
-            if time.monotonic() - started > patience_s.get(code & 0xFF, -1):
+            locked = error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+            if not locked or time.monotonic() > deadline:
                 raise
         time.sleep(ASK_S)
 
