@@ -11,7 +11,7 @@ from web.layout.prompt_map import MapPiece, map_of_parts, map_of_runs
 from web.layout.read_marks import ReadMarks
 from web.urls import SessionState, compare_url, marked_url, misses_url, request_url
 from web.verdict import Callout, NoCallout, make_callout, marks_of
-from web.walk import Pair, Step, clear_step, make_walk
+from web.walk import Link, Pair, clear_link, make_walk
 
 CACHE_BOX_REQUESTS = 400
 
@@ -26,7 +26,7 @@ class ChangedSection:
 
 
 @dataclass(frozen=True, slots=True)
-class NoteCount:
+class ReminderCount:
     """A reminder source of the request: how many there are, and the address of the first."""
 
     name: str
@@ -44,11 +44,11 @@ class Panel:
     detail: RequestDetail | None
     pieces: tuple[MapPiece, ...]
     walk: tuple[Pair, ...]
-    clear: Step
+    clear: Link
     request_href: str
     compare_href: str
     changed: tuple[ChangedSection, ...] = ()
-    notes: tuple[NoteCount, ...] = ()
+    reminders: tuple[ReminderCount, ...] = ()
     callout: Callout | NoCallout | None = None
     marks: ReadMarks | None = None
     cache: SessionCache | None = None
@@ -58,7 +58,7 @@ class Panel:
 
 def make_panel(service: Service, state: SessionState, session: SessionSummary) -> Panel:
     """The panel of the request that the state selects. Raises NotFoundError for a foreign key."""
-    clear = clear_step(state)
+    clear = clear_link(state)
     if not state.request:
         return Panel(
             state, session, None, (), make_walk(service, state, session, 0), clear, "", "",
@@ -83,7 +83,7 @@ def make_panel(service: Service, state: SessionState, session: SessionSummary) -
         request_href=request_url(state.request),
         compare_href=compare_url(detail.baseline_key, state.request) if detail.baseline_key else "",
         changed=_changed(detail),
-        notes=_notes(detail),
+        reminders=_reminders(detail),
         callout=callout,
         marks=marks_of(callout, pieces, detail.part_sizes),
         rules=rules_of_request(service, state.request, state.session_id),
@@ -113,7 +113,7 @@ def _changed(detail: RequestDetail) -> tuple[ChangedSection, ...]:
     )
 
 
-def _notes(detail: RequestDetail) -> tuple[NoteCount, ...]:
+def _reminders(detail: RequestDetail) -> tuple[ReminderCount, ...]:
     """The reminders by source, those of an ambiguous origin under all of its names."""
     found: dict[tuple[str, bool], list[ReminderView]] = {}
     for note in detail.request.reminders:
@@ -126,5 +126,5 @@ def _notes(detail: RequestDetail) -> tuple[NoteCount, ...]:
         at = first.prompt_index
         href = request_url(detail.request.key) if at is None else ""
         href = href or marked_url(detail.request.key, at or 0, mark)
-        rows.append(NoteCount(name, len(notes), counted, href))
+        rows.append(ReminderCount(name, len(notes), counted, href))
     return tuple(rows)

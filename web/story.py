@@ -20,10 +20,10 @@ from web.layout.turn_lane import LaneItem, TurnLane, turn_lane
 from web.layout.words import place_words, usage_words
 from web.urls import SessionState, replay_url, request_url, story_url
 
-PAGE_TURNS, PAGE_STEPS = 20, 300
-"""How many turns, and how many of their steps, a page holds; it holds one turn at least."""
+PAGE_TURNS, PAGE_ITEMS = 20, 300
+"""How many turns, and how many of their items, a page holds; it holds one turn at least."""
 
-MOST_STEPS = 300
+MOST_ITEMS = 300
 """Steps of a turn that are drawn and listed; a longer turn says how many more there are."""
 
 HEAD_CHARS, MOST_CHARS = 700, 20_000
@@ -31,7 +31,7 @@ HEAD_CHARS, MOST_CHARS = 700, 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TurnItem:
     """One thing that happened in a turn: a `request`, a `tool` call, a `compaction`, or calls that
     an answer `asked` for and of which nothing else is known: `names` and how many.
 
@@ -65,8 +65,8 @@ class TurnBox:
     head: str
     rest: str
     cut_chars: int
-    steps: tuple[Step, ...]
-    more_steps: int
+    items: tuple[TurnItem, ...]
+    more_items: int
     lane: TurnLane | None
     replay_href: str
     tool_calls: int
@@ -146,13 +146,13 @@ def make_turns(
 
 def _page_starts(sizes: Sequence[int]) -> list[int]:
     """The index of the first turn of each page."""
-    starts, steps = [0], 0
+    starts, items = [0], 0
     for index, size in enumerate(sizes):
-        full = index - starts[-1] >= PAGE_TURNS or steps + size > PAGE_STEPS
+        full = index - starts[-1] >= PAGE_TURNS or items + size > PAGE_ITEMS
         if full and index > starts[-1]:
             starts.append(index)
-            steps = 0
-        steps += size
+            items = 0
+        items += size
     return starts
 
 
@@ -162,7 +162,7 @@ def relative(link: FamilyLink) -> Relative:
 
 
 class _Maker:
-    """Puts the steps of each turn together."""
+    """Puts the items of each turn together."""
 
     def __init__(
         self,
@@ -197,7 +197,7 @@ class _Maker:
             self.compactions.setdefault(before[-1] if before else "", []).append(compaction)
 
     def size(self, turn: TurnView) -> int:
-        """How many steps a turn has."""
+        """How many items a turn has."""
         turn_id = turn.turn_id
         return sum(len(of.get(turn_id, ())) for of in (self.requests, self.tools, self.compactions))
 
@@ -217,7 +217,7 @@ class _Maker:
         if start_ms is None:
             starts = [r.started_at_ms for r in requests if r.started_at_ms is not None]
             start_ms = min(starts, default=None)
-        steps = tuple(self._steps(requests, calls, self.compactions.get(turn_id, []), start_ms))
+        items = tuple(self._items(requests, calls, self.compactions.get(turn_id, []), start_ms))
         words = turn.words if turn else ""
         waits = [c.permission_ms for c in calls if c.permission_ms is not None]
         return TurnBox(
@@ -225,22 +225,22 @@ class _Maker:
             head=words[:HEAD_CHARS],
             rest=words[HEAD_CHARS:MOST_CHARS],
             cut_chars=max(0, len(words) - MOST_CHARS),
-            steps=steps[:MOST_STEPS],
-            more_steps=max(0, len(steps) - MOST_STEPS),
-            lane=turn_lane(tuple(_items(steps[:MOST_STEPS]))),
+            items=items[:MOST_ITEMS],
+            more_items=max(0, len(items) - MOST_ITEMS),
+            lane=turn_lane(tuple(_drawn(items[:MOST_ITEMS]))),
             replay_href=replay_url(self.session_id, requests[0].key) if requests else "",
             tool_calls=len(calls),
             tool_errors=sum(c.failed for c in calls),
             permission_ms=sum(waits) if waits else None,
         )
 
-    def _steps(
+    def _items(
         self,
         requests: Sequence[RequestSummary],
         calls: Iterable[ToolCallView],
         compactions: Iterable[CompactionView],
         start_ms: int | None,
-    ) -> Iterator[Step]:
+    ) -> Iterator[TurnItem]:
         """Requests by start, each followed by the calls that it asked for; those of which it is
         not known who asked stand where their time puts them."""
         asked = _by_request(requests, calls)
@@ -249,7 +249,7 @@ class _Maker:
             at = request.started_at_ms
             while waiting and at is not None and (waiting[0].at_ms or 0) <= at:
                 yield _compaction(waiting.pop(0), start_ms)
-            yield Step(
+            yield TurnItem(
                 "request",
                 _offset(at, start_ms),
                 request_url(request.key),
@@ -266,7 +266,7 @@ class _Maker:
 
     def _tools(
         self, calls: Sequence[ToolCallView], start_ms: int | None, gap_ms: int | None
-    ) -> Iterator[Step]:
+    ) -> Iterator[TurnItem]:
         """Calls that a file tells of, one by one; then those only asked for, together."""
         bare = [call for call in calls if call.known_from == ("answer",)]
         for call in calls:
@@ -274,7 +274,7 @@ class _Maker:
                 yield self._tool(call, start_ms, gap_ms)
         if bare:
             names = Counter(one_line(call.tool) or "tool" for call in bare)
-            yield Step(
+            yield TurnItem(
                 "asked",
                 None,
                 request_url(bare[0].request_key) + "#response",
@@ -283,8 +283,8 @@ class _Maker:
                 count=len(bare),
             )
 
-    def _tool(self, call: ToolCallView, start_ms: int | None, gap_ms: int | None) -> Step:
-        return Step(
+    def _tool(self, call: ToolCallView, start_ms: int | None, gap_ms: int | None) -> TurnItem:
+        return TurnItem(
             "tool",
             _offset(call.started_at_ms, start_ms),
             request_url(call.request_key) + "#response" if call.request_key else "",
@@ -313,8 +313,8 @@ def _by_request(
     return found
 
 
-def _compaction(compaction: CompactionView, start_ms: int | None) -> Step:
-    return Step("compaction", _offset(compaction.at_ms, start_ms), "", compaction=compaction)
+def _compaction(compaction: CompactionView, start_ms: int | None) -> TurnItem:
+    return TurnItem("compaction", _offset(compaction.at_ms, start_ms), "", compaction=compaction)
 
 
 def _offset(at_ms: int | None, start_ms: int | None) -> int | None:
@@ -329,47 +329,47 @@ def _gap(request: RequestSummary, later: Sequence[RequestSummary]) -> int | None
     return max(0, after.started_at_ms - request.completed_at_ms)
 
 
-def _items(steps: Iterable[Step]) -> Iterator[LaneItem]:
-    """The steps that have a time, for the lane."""
+def _drawn(items: Iterable[TurnItem]) -> Iterator[LaneItem]:
+    """The items that have a time, for the lane."""
     answered_ms: int | None = None
-    for step in steps:
-        if step.request is not None:
-            answered_ms = step.request.completed_at_ms
-            if step.request.started_at_ms is not None:
-                yield _request_item(step, step.request)
-        elif step.call is not None:
-            item = _tool_item(step, step.call)
-            if item is not None:
-                yield item
-        elif step.kind == "asked" and answered_ms is not None and step.gap_ms is not None:
-            yield _asked_item(step, answered_ms, step.gap_ms)
+    for item in items:
+        if item.request is not None:
+            answered_ms = item.request.completed_at_ms
+            if item.request.started_at_ms is not None:
+                yield _request_item(item, item.request)
+        elif item.call is not None:
+            drawn = _tool_item(item, item.call)
+            if drawn is not None:
+                yield drawn
+        elif item.kind == "asked" and answered_ms is not None and item.gap_ms is not None:
+            yield _asked_item(item, answered_ms, item.gap_ms)
 
 
-def _request_item(step: Step, request: RequestSummary) -> LaneItem:
+def _request_item(item: TurnItem, request: RequestSummary) -> LaneItem:
     words = f"Request {request.seq}, {place_words(request)}, {request.status.value}"
-    css = "failed" if step.failed else "side" if request.side_call else "request"
+    css = "failed" if item.failed else "side" if request.side_call else "request"
     start_ms = request.started_at_ms or 0
     end_ms = request.completed_at_ms
     if end_ms is None and request.duration_ms is not None:
         end_ms = start_ms + request.duration_ms
-    wait = step.row.first_token_ms if step.row else None
+    wait = item.row.first_token_ms if item.row else None
     token = f"; first token after {duration(wait)}" if wait is not None else ""
     return LaneItem(
         0, start_ms, end_ms, wait or 0, num(request.seq),
         f"{words}, {duration(request.duration_ms)}{token}; {usage_words(request.usage)}",
-        step.replay_href, css,
+        item.replay_href, css,
     )  # fmt: skip
 
 
-def _asked_item(step: Step, answered_ms: int, gap_ms: int) -> LaneItem:
+def _asked_item(item: TurnItem, answered_ms: int, gap_ms: int) -> LaneItem:
     """Calls without times of their own, in the gap that they must have filled."""
-    words = f"{step.names}: outcome not logged; at most {duration(gap_ms)}, between the answer "
+    words = f"{item.names}: outcome not logged; at most {duration(gap_ms)}, between the answer "
     words += "and the next request"
     end_ms = answered_ms + gap_ms
-    return LaneItem(1, answered_ms, end_ms, 0, step.names, words, step.href, "bound")
+    return LaneItem(1, answered_ms, end_ms, 0, item.names, words, item.href, "bound")
 
 
-def _tool_item(step: Step, call: ToolCallView) -> LaneItem | None:
+def _tool_item(item: TurnItem, call: ToolCallView) -> LaneItem | None:
     if call.started_at_ms is None:
         return None
     name = one_line(call.tool) or "tool"
@@ -384,5 +384,5 @@ def _tool_item(step: Step, call: ToolCallView) -> LaneItem | None:
         end_ms = call.started_at_ms + call.duration_ms
     return LaneItem(
         1, call.started_at_ms, end_ms, call.permission_ms or 0, name, words,
-        step.child_href or step.href, "failed" if step.failed else "tool",
+        item.child_href or item.href, "failed" if item.failed else "tool",
     )  # fmt: skip

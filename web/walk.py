@@ -12,7 +12,7 @@ from web.urls import SessionState
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Link:
     """A link to another request. `fragment` is that of the panel; empty where the timeline has to
     move, too."""
 
@@ -27,13 +27,13 @@ class Pair:
     name: str
     back_id: str
     back_key: str
-    back: Step | None
+    back: Link | None
     on_id: str
     on_key: str
-    on: Step | None
+    on: Link | None
 
 
-Stepper = Callable[[int | None], Step | None]
+Leading = Callable[[int | None], Link | None]
 """From a request's number to the link that leads to it."""
 
 
@@ -44,10 +44,10 @@ def make_walk(
     requests = service.outline(state.session_id)
     window = choose(session.requests, state.first, state.last, seq or None)
 
-    def step(target: int | None) -> Step | None:
+    def step(target: int | None) -> Link | None:
         if target is None or target == seq or not 0 < target <= len(requests):
             return None
-        return _step(state, window, requests[target - 1])
+        return _link(state, window, requests[target - 1])
 
     misses = [request.seq for request in requests if request.is_miss]
     pairs = [
@@ -63,14 +63,14 @@ def make_walk(
     return tuple(pair for pair in pairs if pair.back or pair.on)
 
 
-def clear_step(state: SessionState) -> Step:
+def clear_link(state: SessionState) -> Link:
     """The link that lets go of the request."""
     bare = state.selecting("")
-    return Step(bare.page, bare.panel)
+    return Link(bare.page, bare.panel)
 
 
 def _pair(
-    name: str, key: str, places: Sequence[int], seq: int, step: Stepper, *, around: bool = False
+    name: str, key: str, places: Sequence[int], seq: int, step: Leading, *, around: bool = False
 ) -> Pair:
     """Both ways; `around` goes on at the other end."""
     back, on = _around(places, seq)
@@ -95,10 +95,10 @@ def _turn_starts(requests: Sequence[RequestOutline]) -> list[int]:
     return starts
 
 
-def _step(state: SessionState, window: Window, request: RequestOutline) -> Step:
+def _link(state: SessionState, window: Window, request: RequestOutline) -> Link:
     target = state.selecting(request.key)
     if window.holds(request.seq):
         target = target.showing(window) if window.pinned else target
-        return Step(target.page, target.panel)
+        return Link(target.page, target.panel)
     moved = target.showing(window.around(request.seq)) if window.pinned else target
-    return Step(moved.page, "")
+    return Link(moved.page, "")

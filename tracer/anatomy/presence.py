@@ -348,25 +348,25 @@ def section_items(
 
 
 @dataclass(frozen=True, slots=True)
-class ReminderNotes:
-    """The notes of a request by source: their contents and carriers, and one item a source."""
+class RemindersBySource:
+    """The reminders of a request: contents and carriers by source, and one item a source."""
 
-    notes: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = field(default_factory=dict)
+    sources: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = field(default_factory=dict)
     items: tuple[Item, ...] = ()
 
-    def plus(self, reminders: Iterable[PlacedReminder]) -> "ReminderNotes":
-        """These notes and others behind them; the work is that of their sources."""
-        notes = dict(self.notes)
+    def plus(self, reminders: Iterable[PlacedReminder]) -> "RemindersBySource":
+        """These reminders and others behind them; the work is that of their sources."""
+        sources = dict(self.sources)
         new: dict[str, list[PlacedReminder]] = {}
         for reminder in reminders:
             if reminder.counted:
                 new.setdefault(reminder.source, []).append(reminder)
         items = {item.key: item for item in self.items}
         for source, own in new.items():
-            contents, carriers = notes.get(source, ((), ()))
+            contents, carriers = sources.get(source, ((), ()))
             contents += tuple(reminder.content_hash for reminder in own)
             carriers = tuple(dict.fromkeys((*carriers, *(reminder.via for reminder in own))))
-            notes[source] = contents, carriers
+            sources[source] = contents, carriers
             key = f"reminder {source}"
             first = items[key].first if key in items else own[0].message_index
             items[key] = Item(
@@ -376,14 +376,14 @@ class ReminderNotes:
                 first,
                 own[-1].message_index,
             )
-        return ReminderNotes(notes, tuple(items.values()))
+        return RemindersBySource(sources, tuple(items.values()))
 
 
 def reminder_items(reminders: Iterable[PlacedReminder]) -> tuple[Item, ...]:
-    """One item a source, whatever the number of its notes: its content is all of them, so one more
-    note changes it, and it moves where it changes its carrier (tag, system text). Notes that a tool
-    may have printed are left out."""
-    return ReminderNotes().plus(reminders).items
+    """One item a source, however many: its content is all of them, so one more changes it, and it
+    moves where it changes its carrier (tag, system text). What a tool may have printed is left
+    out."""
+    return RemindersBySource().plus(reminders).items
 
 
 def mcs_items(messages: Iterable[McsMessage]) -> tuple[Item, ...]:

@@ -47,7 +47,7 @@ class SkillLife:
 
 
 @dataclass(frozen=True, slots=True)
-class CompactionStep:
+class CompactionEvent:
     """An event of a compaction. `covers` counts the message ids that it names, from `first` to
     `last`; tokens are the agent's, None where it says nothing."""
 
@@ -98,5 +98,5 @@ class SegmentStory:
     requests: tuple[LaidOutRequest, ...]
     capabilities: tuple[CapabilityLife, ...]
     skills: tuple[SkillLife, ...]
-    compactions: tuple[CompactionStep, ...]
+    compactions: tuple[CompactionEvent, ...]
     transactions: tuple[TransactionLife, ...]

@@ -16,7 +16,7 @@ from tracer.anatomy.messages import MessageReading, Sort, Spans
 from tracer.anatomy.presence import (
     Groups,
     Item,
-    ReminderNotes,
+    RemindersBySource,
     Request,
     mcs_items,
     section_items,
@@ -103,7 +103,7 @@ class _Talk:
     reminders: tuple[PlacedReminder, ...] = ()
     mcs: tuple[McsMessage, ...] = ()
     first_index: dict[int, int] = field(default_factory=dict)
-    notes: ReminderNotes = field(default_factory=ReminderNotes)
+    by_source: RemindersBySource = field(default_factory=RemindersBySource)
     mcs_items: tuple[Item, ...] = ()
     plugins: bool = False
 
@@ -114,7 +114,7 @@ class _Talk:
             (*self.reminders, *(r for t in told for r in t.reminders)),
             (*self.mcs, *(m for t in told for m in t.mcs)),
             self.first_index | {m.message_index: m.first_index for m in marks},
-            self.notes.plus(r for t in told for r in t.reminders),
+            self.by_source.plus(r for t in told for r in t.reminders),
             (*self.mcs_items, *(i for t in told for i in t.mcs_items)),
             self.plugins or any(m.reading.sort is Sort.USER for m in marks),
         )
@@ -200,7 +200,7 @@ class SessionAnatomy:
                     sums.whole,
                     system_shown=sums.head != GAP_AT_HEAD,
                 ),
-                Request(talk.notes.items, sums.whole),
+                Request(talk.by_source.items, sums.whole),
                 Request(talk.mcs_items, sums.whole),
             ),
             system_messages=len(places),

@@ -13,7 +13,7 @@ from tracer.model.json_values import text_of, whole_of
 from tracer.model.segment_story import (
     CapabilityLife,
     CapabilityRun,
-    CompactionStep,
+    CompactionEvent,
     LaidOutRequest,
     SegmentStory,
     SkillLife,
@@ -142,11 +142,11 @@ def _skills(laid: Sequence[Laid]) -> tuple[SkillLife, ...]:
     return tuple(lives.values())
 
 
-def _compaction(event: EventRow, seq: int) -> CompactionStep:
+def _compaction(event: EventRow, seq: int) -> CompactionEvent:
     said = _fields(event)
     covers = said.get("covers")
     ids = [c for c in covers if isinstance(c, str)] if isinstance(covers, list) else []
-    return CompactionStep(
+    return CompactionEvent(
         at_ms=event.at_ms,
         after_seq=seq,
         what=event.event.partition(".")[2],

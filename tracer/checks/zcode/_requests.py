@@ -24,8 +24,8 @@ MCS_STATE = "a note that tells whether mid-conversation system text is on"
 _PREFIX_NOTES = frozenset({"context_prefix", "skills_listing"})
 
 
-class Note(NamedTuple):
-    """A note of the runtime, with its body."""
+class ReminderText(NamedTuple):
+    """A reminder of a prompt, with its body."""
 
     reminder: PlacedReminder
     body: str
@@ -68,7 +68,7 @@ def same_head(session: CheckedSession, request: CheckedRequest) -> bool:
     return earlier is not None and request.common >= max(request.leading, earlier.leading)
 
 
-def notes(request: CheckedRequest, start: int | None = None) -> list[Note]:
+def reminder_texts(request: CheckedRequest, start: int | None = None) -> list[ReminderText]:
     """The notes in the messages from `start` on (those that are new at the request unless given),
     as far as its own record shows them, without those that a tool may have printed."""
     first = request.common if start is None else start
@@ -77,7 +77,7 @@ def notes(request: CheckedRequest, start: int | None = None) -> list[Note]:
         if reminder.message_index < first:
             break
         if reminder.via is not Via.INLINE and request.proves(reminder.message_index):
-            found.append(Note(reminder, body_of(request, reminder)))
+            found.append(ReminderText(reminder, body_of(request, reminder)))
     found.reverse()
     return found
 
@@ -88,7 +88,7 @@ def body_of(request: CheckedRequest, reminder: PlacedReminder) -> str:
     return block.text[reminder.start_char : reminder.end_char]
 
 
-def runtime_notes(request: CheckedRequest) -> Iterator[PlacedReminder]:
+def runtime_reminders(request: CheckedRequest) -> Iterator[PlacedReminder]:
     """The notes of a whole prompt that the prefix does not bring."""
     return (
         r for r in request.reminders if r.source not in _PREFIX_NOTES and r.via is not Via.INLINE

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from tracer.anatomy.reminders import Via
 from tracer.checks.base import Found, Reporter, excerpt
 from tracer.checks.case import CheckedSession
-from tracer.checks.zcode._requests import notes, undecided, with_messages
+from tracer.checks.zcode._requests import reminder_texts, undecided, with_messages
 from tracer.model.findings import Level
 
 LEVEL = Level.ERROR
@@ -25,7 +25,7 @@ def check(session: CheckedSession) -> Iterator[Found]:
     """Yields a finding for each note with such a text in its body."""
     for request in with_messages(session):
         yield from undecided(REPORT, request)
-        for note in notes(request):
+        for note in reminder_texts(request):
             tag = _TAG.search(note.body) if note.reminder.via is Via.REMINDER else None
             if tag:
                 yield REPORT.found(

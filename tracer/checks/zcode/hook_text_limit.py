@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from tracer.checks.base import Found, Reporter, excerpt
 from tracer.checks.case import CheckedSession
-from tracer.checks.zcode._requests import notes, undecided, with_messages
+from tracer.checks.zcode._requests import reminder_texts, undecided, with_messages
 from tracer.model.findings import Level
 from tracer.tokens import utf16_length
 
@@ -26,7 +26,7 @@ def check(session: CheckedSession) -> Iterator[Found]:
     """Yields a finding for each longer one. The first lines, which name the hook, do not count."""
     for request in with_messages(session):
         yield from undecided(REPORT, request)
-        for note in notes(request):
+        for note in reminder_texts(request):
             if note.reminder.source != "hook_context":
                 continue
             head = note.body.find(_MARK) + len(_MARK) + 1

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from tracer.anatomy.reminders import CLOSE_TAG, Via
 from tracer.checks.base import Found, Reporter
 from tracer.checks.case import CheckedSession
-from tracer.checks.zcode._requests import notes, undecided, with_messages
+from tracer.checks.zcode._requests import reminder_texts, undecided, with_messages
 from tracer.model.findings import Level
 
 LEVEL = Level.ERROR
@@ -23,7 +23,7 @@ def check(session: CheckedSession) -> Iterator[Found]:
     """Yields a finding for each note with another ending."""
     for request in with_messages(session):
         yield from undecided(REPORT, request)
-        for note in notes(request):
+        for note in reminder_texts(request):
             if note.reminder.via is not Via.REMINDER:
                 continue
             text = request.messages[note.at].blocks[note.reminder.block_index].text

@@ -13,11 +13,11 @@ from tracer.checks.base import Found, Reporter, excerpt
 from tracer.checks.case import CheckedRequest, CheckedSession
 from tracer.checks.zcode._requests import (
     EventTimes,
-    Note,
+    ReminderText,
     before,
     conversation,
     is_tag_like,
-    notes,
+    reminder_texts,
     undecided,
 )
 from tracer.model.findings import Level
@@ -59,7 +59,7 @@ def check(session: CheckedSession) -> Iterator[Found]:
         if request.turn_id != plan.turn_id and _has_user_text(request):
             plan.turn_id = request.turn_id
             plan.turns += 1
-        for note in notes(request):
+        for note in reminder_texts(request):
             if note.reminder.source == "plan_mode_exit":
                 plan.active, plan.last_turn = False, None
             elif note.reminder.source == "runtime_mode":
@@ -82,7 +82,7 @@ def _has_user_text(request: CheckedRequest) -> bool:
     return any(m.sort is Sort.USER and not is_tag_like(m) for _, m in request.fresh())
 
 
-def _reminded(request: CheckedRequest, note: Note, plan: _Plan) -> Iterator[Found]:
+def _reminded(request: CheckedRequest, note: ReminderText, plan: _Plan) -> Iterator[Found]:
     since = None if plan.last_turn is None else plan.turns - plan.last_turn
     full = note.body.startswith(_FULL)
     again = not plan.active

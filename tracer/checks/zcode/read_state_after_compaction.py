@@ -11,7 +11,7 @@ from tracer.anatomy.messages import Sort
 from tracer.anatomy.prompt import PlacedReminder
 from tracer.checks.base import Found, Reporter
 from tracer.checks.case import CheckedRequest, CheckedSession
-from tracer.checks.zcode._requests import conversation, notes, undecided
+from tracer.checks.zcode._requests import conversation, reminder_texts, undecided
 from tracer.model.findings import Level
 
 LEVEL = Level.ERROR
@@ -30,7 +30,7 @@ def check(session: CheckedSession) -> Iterator[Found]:
     for request in conversation(session):
         yield from undecided(REPORT, request)
         run: list[PlacedReminder] = []
-        for note in notes(request):
+        for note in reminder_texts(request):
             reminder = note.reminder
             if reminder.source != _SOURCE or reminder.ambiguous_with:
                 continue

@@ -13,7 +13,7 @@ from tracer.anatomy.messages import Sort
 from tracer.anatomy.reminders import Via
 from tracer.checks.base import Found, Reporter
 from tracer.checks.case import CheckedRequest, CheckedSession
-from tracer.checks.zcode._requests import ORIGIN, called, conversation, notes, undecided
+from tracer.checks.zcode._requests import ORIGIN, called, conversation, reminder_texts, undecided
 from tracer.model.findings import Level
 
 LEVEL = Level.ERROR
@@ -33,7 +33,7 @@ def check(session: CheckedSession) -> Iterator[Found]:
         if request.mcs is not McsState.ON:
             continue
         # What shows that it is on may come later than the listing.
-        for note in notes(request, None if was_on else 0):
+        for note in reminder_texts(request, None if was_on else 0):
             reminder = note.reminder
             if reminder.source != "skills_listing" or reminder.via is not Via.REMINDER:
                 continue

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from tracer.anatomy.messages import Sort
 from tracer.checks.base import Found, Reporter
 from tracer.checks.case import CheckedMessage, CheckedRequest, CheckedSession
-from tracer.checks.zcode._requests import before, conversation, notes, undecided
+from tracer.checks.zcode._requests import before, conversation, reminder_texts, undecided
 from tracer.model.findings import Level
 from tracer.model.prompt import Kind
 
@@ -44,7 +44,9 @@ def check(session: CheckedSession) -> Iterator[Found]:
         if start == 0:
             count = counts[request.lane] = _Count()
         offered = any(tool.name == TOOL for tool in request.tools)
-        reminded = {n.at for n in notes(request, start) if n.reminder.source == "todo_reminder"}
+        reminded = {
+            n.at for n in reminder_texts(request, start) if n.reminder.source == "todo_reminder"
+        }
         # A rewritten history shows old reminders in a new place: they were judged when they came.
         judged = len(request.messages) if start == 0 and request.previous is not None else start
         for index in range(start, len(request.messages)):

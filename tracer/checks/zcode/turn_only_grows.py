@@ -18,7 +18,7 @@ from tracer.checks.zcode._requests import (
     before,
     called,
     conversation,
-    notes,
+    reminder_texts,
     text_of,
     undecided,
 )
@@ -80,7 +80,7 @@ def _is_rewritten(
     return (
         any(other.query_source == "compact" for other in between)
         or rewrites.between(earlier, request)
-        or any(note.reminder.source == "rewind_notice" for note in notes(request))
+        or any(note.reminder.source == "rewind_notice" for note in reminder_texts(request))
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from tracer.anatomy.prompt import PlacedReminder
 from tracer.checks.base import Found, Reporter
 from tracer.checks.case import CheckedSession
-from tracer.checks.zcode._requests import SNAPSHOT, conversation, runtime_notes
+from tracer.checks.zcode._requests import SNAPSHOT, conversation, runtime_reminders
 from tracer.model.findings import Level
 
 LEVEL = Level.INFO
@@ -26,7 +26,7 @@ def check(session: CheckedSession) -> Iterator[Found]:
         if request.usage is None:
             yield REPORT.needs(SNAPSHOT, request)
         elif request.reminders:
-            found = [r for r in runtime_notes(request) if not _is_counted(r)]
+            found = [r for r in runtime_reminders(request) if not _is_counted(r)]
             if found:
                 first, last = first or (request, found), found
     if first is not None and last is not None:
