@@ -278,7 +278,10 @@ class Service(ChecksOfService, SearchOfService, SegmentsOfService):
         """All requests of a session by start time. Raises NotFoundError."""
         with self._read() as connection:
             row_id = session_row(connection, session_id)
-            return self._loaded(connection, row_id, session_id).requests(connection)
+            loaded = self._loaded(connection, row_id, session_id)
+            if not self.snapshots.lasts:
+                loaded.read_all(connection)
+            return loaded.requests(connection)
 
     def outline(self, session_id: str) -> Sequence[RequestOutline]:
         """All requests of a session in short, by start time. Raises NotFoundError."""
@@ -290,7 +293,10 @@ class Service(ChecksOfService, SearchOfService, SegmentsOfService):
         """A session's timeline. Raises NotFoundError."""
         with self._read() as connection:
             row_id = session_row(connection, session_id)
-            return self._loaded(connection, row_id, session_id).timeline(connection)
+            loaded = self._loaded(connection, row_id, session_id)
+            if not self.snapshots.lasts:
+                loaded.read_all(connection)
+            return loaded.timeline(connection)
 
     def presence(self, session_id: str) -> Presence:
         """How every section, reminder, mid-conversation message and tool of a session lived, lane
@@ -317,11 +323,8 @@ class Service(ChecksOfService, SearchOfService, SegmentsOfService):
     def _loaded(
         self, connection: sqlite3.Connection, row_id: int, session_id: str
     ) -> LoadedSession:
-        return self._sessions.get(
-            connection,
-            row_id,
-            lambda: LoadedSession(row_id, session_id, self._verdicts, self._contents),
-        )
+        asked = (row_id, session_id, self._verdicts, self._contents)
+        return self._sessions.get(connection, row_id, lambda: LoadedSession(self._read, *asked))
 
     def request(
         self, key: str, *, block_from: int = 0, block_limit: int | None = 200, text: bool = False

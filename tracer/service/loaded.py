@@ -35,16 +35,16 @@ from tracer.service.standing import LoadedOrder, Order, Standing, StoredOrder
 from tracer.service.stored_contents import StoredContents
 from tracer.service.timelines import build_timeline, outlines
 from tracer.service.verdicts import VerdictReader
+from tracer.service.whole import Reading, WholeRequests
 from tracer.store.events import session_sections
 from tracer.store.layout_reading import has_layouts
 from tracer.store.prompts import BlockRow
 from tracer.store.reading import (
     RequestRow,
     child_ids,
+    more_counts,
     request_markers,
     request_of_key,
-    session_markers,
-    session_requests,
 )
 from tracer.store.sources import source_paths
 
@@ -54,6 +54,7 @@ class LoadedSession:
 
     def __init__(
         self,
+        reading: Reading,
         row_id: int,
         session_id: str,
         verdicts: VerdictReader,
@@ -61,13 +62,14 @@ class LoadedSession:
     ) -> None:
         self.row_id = row_id
         self.session_id = session_id
+        self._reading = reading
         self._verdicts = verdicts
         self._kept = kept
         self._data: SessionData | None = None
         self._sections: LoggedSections | None = None
         self._paths: Mapping[int, str] | None = None
         self._contents: Contents | None = None
-        self._whole: list[WholeRequest] | None = None
+        self._whole: WholeRequests | None = None
         self._requests: Sequence[RequestSummary] | None = None
         self._outline: Sequence[RequestOutline] | None = None
         self._timeline: Timeline | None = None
@@ -210,8 +212,10 @@ class LoadedSession:
     def outline(self, connection: sqlite3.Connection) -> Sequence[RequestOutline]:
         """All requests in short."""
         if self._outline is None:
-            whole, tree = self._all(connection), self.contents(connection).tree
-            self._outline = tuple(outlines(self.data(connection), tree, whole))
+            tree = self.contents(connection).tree
+            counts = more_counts(connection, self.row_id)
+            verdicts = self._verdicts.results(connection, self.row_id)
+            self._outline = tuple(outlines(self.data(connection), tree, counts, verdicts))
         return self._outline
 
     def timeline(self, connection: sqlite3.Connection) -> Timeline:
@@ -223,7 +227,6 @@ class LoadedSession:
                 connection,
                 self.row_id,
                 self.data(connection),
-                self._all(connection),
                 self.contents(connection).tree,
                 self.requests(connection),
                 self.outline(connection),
@@ -231,16 +234,14 @@ class LoadedSession:
             )
         return self._timeline
 
-    def _all(self, connection: sqlite3.Connection) -> list[WholeRequest]:
-        """All requests with their rows."""
+    def read_all(self, connection: sqlite3.Connection) -> None:
+        """Read all of the requests, which are to be asked for when the connection is gone."""
+        self._all(connection).read_all(connection)
+
+    def _all(self, connection: sqlite3.Connection) -> WholeRequests:
         if self._whole is None:
-            markers = session_markers(connection, self.row_id)
-            verdicts = self._verdicts.briefs(connection, self.row_id)
             segments = self.segments(connection)
-            self._whole = [
-                WholeRequest(
-                    row, markers.get(row.id, ()), verdicts.get(row.id), segments.get(row.id)
-                )
-                for row in session_requests(connection, self.row_id)
-            ]
+            rows = self.data(connection).rows
+            asked = (self.row_id, rows, self._verdicts, segments)
+            self._whole = WholeRequests(connection, self._reading, *asked)
         return self._whole

@@ -1,7 +1,9 @@
 """The sections that a session's log tells (`context.built`), and which a request can know."""
 
 import sqlite3
+from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import accumulate
 
 from tracer.anatomy.section_spans import LoggedText
 from tracer.assemble.joins import SNAPSHOT_SLACK_MS
@@ -21,22 +23,21 @@ class LoggedSections:
         self._text_of: dict[int, str] = {}
         self._texts: dict[int, tuple[LoggedText, ...]] = {}
         self._newest: dict[int, tuple[SectionRow, ...]] = {}
-        self._ends = [
+        ends = [
             number
             for number in range(1, len(rows) + 1)
             if number == len(rows) or rows[number].event_id != rows[number - 1].event_id
         ]
+        timed = ((rows[end - 1].at_ms, end) for end in ends)
+        by_time = sorted((at_ms, end) for at_ms, end in timed if at_ms is not None)
+        self._times = [at_ms for at_ms, _ in by_time]
+        self._known = [0, *accumulate((end for _, end in by_time), max)]
 
     def version(self, started_at_ms: int | None) -> int:
         """The version of a request."""
         if started_at_ms is None:
             return 0
-        limit, known = started_at_ms + SNAPSHOT_SLACK_MS, 0
-        for end in self._ends:
-            at_ms = self.rows[end - 1].at_ms
-            if at_ms is not None and at_ms <= limit:
-                known = end
-        return known
+        return self._known[bisect_right(self._times, started_at_ms + SNAPSHOT_SLACK_MS)]
 
     def newest(self, version: int) -> Sequence[SectionRow]:
         """The sections of the newest line of a version; the same object at every call."""

@@ -21,6 +21,7 @@ from tracer.store.events import SectionRow, session_sections
 from tracer.store.reading import (
     CONVERSATIONS,
     AnyRequest,
+    MarkedRow,
     RequestLine,
     RequestRow,
     session_lines,
@@ -109,7 +110,6 @@ def summarise(
     """The summary of the request that is number `seq` (from 1) in its session."""
     row = request.row
     grouped = told.grouped
-    error = ": ".join(text for text in (row.error_name, row.error_message) if text)
     return RequestSummary(
         key=row.key,
         seq=seq,
@@ -131,7 +131,7 @@ def summarise(
         completed_at_ms=row.completed_at_ms,
         duration_ms=row.duration_ms,
         status=Status(row.status),
-        error=error,
+        error=error_of(row),
         finish_reason=row.finish_reason,
         observed=row.observed,
         verified_from=row.verified_from,
@@ -157,6 +157,11 @@ def _in_order(roles: dict[str, int]) -> dict[str, int]:
     """The same in one order, however they were counted."""
     order = sorted(roles, key=lambda role: (_ROLES.get(role, len(_ROLES)), role))
     return {role: roles[role] for role in order}
+
+
+def error_of(row: RequestRow | MarkedRow) -> str:
+    """What a failed request ended with; empty for another one."""
+    return ": ".join(text for text in (row.error_name, row.error_message) if text)
 
 
 def baseline_of(data: SessionData, seq: int) -> RequestLine | None:

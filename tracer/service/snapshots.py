@@ -38,6 +38,11 @@ class Snapshots:
                 reader, shared.reader = shared.reader, None
                 self._readers.give_back(reader)
 
+    @property
+    def lasts(self) -> bool:
+        """Whether the reading of this thread goes on when the present call has ended."""
+        return self._shared.depth > 1
+
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
         """A connection in a read transaction: one snapshot for all queries."""

@@ -1,7 +1,7 @@
 """A session as a timeline: one column a request."""
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from tracer.assemble.chains import PARTS, Sizes
 from tracer.assemble.trees import PromptTree
@@ -20,8 +20,10 @@ from tracer.model.views import (
     TurnSpan,
 )
 from tracer.service.lazy import Lazy
-from tracer.service.requests import SessionData, WholeRequest, is_side_call
+from tracer.service.requests import SessionData, error_of, is_side_call
+from tracer.service.verdicts import ResultOf
 from tracer.store.events import EventRow, session_events, trace_events
+from tracer.store.reading import MarkedRow, MoreCounts, marked_requests
 
 _MARKED_EVENTS = (
     "compact.*",
@@ -53,18 +55,19 @@ def build_timeline(
     connection: sqlite3.Connection,
     row_id: int,
     data: SessionData,
-    whole: Sequence[WholeRequest],
     tree: PromptTree,
     requests: Sequence[RequestSummary],
     outline: Sequence[RequestOutline],
     sessions: Sequence[SessionSummary],
 ) -> Timeline:
-    """The whole timeline of a session; `whole`, `requests` and `outline` are all of its requests,
-    `sessions` itself and its children."""
+    """The whole timeline of a session; `requests` and `outline` are all of its requests, `sessions`
+    itself and its children."""
+    switches = _model_switches(data)
+    marked = marked_requests(connection, row_id, [data.rows[index].id for index in switches])
     events = [
-        *_file_events(data, whole),
-        *_model_switches(data, requests),
-        *_failures(data, requests),
+        *_file_events(data, marked),
+        *_switch_events(data, switches, marked),
+        *_failures(data, marked),
         *_log_events(session_events(connection, row_id, _MARKED_EVENTS), data),
         *_log_events(trace_events(connection, row_id), data),
     ]
@@ -76,7 +79,7 @@ def build_timeline(
         turns=_turns(data),
         events=tuple(events),
         children=tuple(sessions[1:]),
-        uncounted_blocks=max(map(tree.uncounted, tips), default=0),
+        uncounted_blocks=0 if tree.counted else max(map(tree.uncounted, tips), default=0),
         outline=outline,
     )
 
@@ -108,11 +111,14 @@ def _columns(
 
 
 def outlines(
-    data: SessionData, tree: PromptTree, whole: Sequence[WholeRequest]
+    data: SessionData,
+    tree: PromptTree,
+    counts: Mapping[int, MoreCounts],
+    verdicts: Mapping[int, ResultOf],
 ) -> Iterator[RequestOutline]:
-    """All requests in short."""
-    for seq, (row, request) in enumerate(zip(data.rows, whole, strict=True), 1):
-        verdict = request.verdict
+    """All requests in short; `counts` and `verdicts` are theirs, by row id."""
+    for seq, row in enumerate(data.rows, 1):
+        verdict, more = verdicts.get(row.id), counts[row.id]
         yield RequestOutline(
             seq=seq,
             key=row.key,
@@ -127,13 +133,13 @@ def outlines(
             cache_read_tokens=row.cache_read_tokens,
             cache_write_tokens=row.cache_write_tokens,
             prompt_tokens=0 if row.node_id is None else tree.total_tokens(row.node_id),
-            markers=len(request.markers),
+            markers=more.markers,
             result=verdict.result if verdict else None,
             baseline_key=verdict.baseline_key if verdict else "",
             step=data.grouped[row.key].step,
             query_source=row.query_source,
-            fresh_tokens=request.row.fresh_tokens,
-            output_tokens=request.row.output_tokens,
+            fresh_tokens=more.fresh_tokens,
+            output_tokens=more.output_tokens,
         )
 
 
@@ -179,7 +185,7 @@ def _turns(data: SessionData) -> tuple[TurnSpan, ...]:
     return tuple(spans)
 
 
-def _file_events(data: SessionData, whole: Sequence[WholeRequest]) -> list[TimelineEvent]:
+def _file_events(data: SessionData, marked: Mapping[int, MarkedRow]) -> list[TimelineEvent]:
     return [
         TimelineEvent(
             "reset",
@@ -187,51 +193,63 @@ def _file_events(data: SessionData, whole: Sequence[WholeRequest]) -> list[Timel
             row.started_at_ms,
             "The log file was overwritten",
             "It had reached its size limit; requests right before this one may be missing.",
-            SourceRef(data.paths.get(row.source_id, ""), row.line, row.offset_bytes),
+            _source(data, marked[row.id]),
         )
-        for seq, row in enumerate((request.row for request in whole), 1)
-        if row.reset_json
+        for seq, row in enumerate(data.rows, 1)
+        if row.id in marked and marked[row.id].reset_json
     ]
 
 
-def _model_switches(data: SessionData, requests: Sequence[RequestSummary]) -> list[TimelineEvent]:
-    events = []
+def _model_switches(data: SessionData) -> dict[int, str]:
+    """The model before each switch, by the index of the first request of the new one."""
+    switches = {}
     model = ""
     for index, row in enumerate(data.rows):
         if not row.model_id or is_side_call(row):
             continue
         if model and row.model_id != model:
+            switches[index] = model
+        model = row.model_id
+    return switches
+
+
+def _switch_events(
+    data: SessionData, switches: Mapping[int, str], marked: Mapping[int, MarkedRow]
+) -> list[TimelineEvent]:
+    rows = ((index, before, data.rows[index]) for index, before in switches.items())
+    return [
+        TimelineEvent(
+            "model",
+            index,
+            row.started_at_ms,
+            "Model switched",
+            f"{before} → {row.model_id}",
+            _source(data, marked[row.id]),
+        )
+        for index, before, row in rows
+    ]
+
+
+def _failures(data: SessionData, marked: Mapping[int, MarkedRow]) -> list[TimelineEvent]:
+    events = []
+    for seq, row in enumerate(data.rows, 1):
+        if row.status in (Status.FAILED, Status.CANCELLED):
+            found = marked[row.id]
             events.append(
                 TimelineEvent(
-                    "model",
-                    index,
-                    row.started_at_ms,
-                    "Model switched",
-                    f"{model} → {row.model_id}",
-                    requests[index].source,
+                    "error",
+                    seq,
+                    found.completed_at_ms,
+                    f"Request {seq} {row.status}",
+                    error_of(found),
+                    _source(data, found),
                 )
             )
-        model = row.model_id
     return events
 
 
-def _failures(data: SessionData, requests: Sequence[RequestSummary]) -> list[TimelineEvent]:
-    failed = [
-        requests[index]
-        for index, row in enumerate(data.rows)
-        if row.status in (Status.FAILED, Status.CANCELLED)
-    ]
-    return [
-        TimelineEvent(
-            "error",
-            request.seq,
-            request.completed_at_ms,
-            f"Request {request.seq} {request.status}",
-            request.error,
-            request.source,
-        )
-        for request in failed
-    ]
+def _source(data: SessionData, row: MarkedRow) -> SourceRef:
+    return SourceRef(data.paths.get(row.source_id, ""), row.line, row.offset_bytes)
 
 
 def _log_events(rows: Sequence[EventRow], data: SessionData) -> list[TimelineEvent]:

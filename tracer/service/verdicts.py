@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
+from typing import NamedTuple
 
 import msgspec
 
@@ -67,6 +68,8 @@ from tracer.store.verdicts import (
     stored_verdict,
     stored_verdicts,
     unjudged_count,
+    verdict_results,
+    verdicts_of,
 )
 
 KEPT_SESSIONS = 2
@@ -75,6 +78,7 @@ BRIEF_AT_ONCE = 200
 is being read just now, those that are stored are shown."""
 
 CHOICES = 30
+_RESULTS = {result.value: result for result in Result}
 
 __all__ = [
     "CauseSum",
@@ -84,6 +88,13 @@ __all__ = [
     "SessionCache",
     "VerdictReader",
 ]
+
+
+class ResultOf(NamedTuple):
+    """What the outline of a session tells of a verdict."""
+
+    result: Result
+    baseline_key: str
 
 
 class VerdictReader:
@@ -104,6 +115,22 @@ class VerdictReader:
             if len(request_numbers(connection, [row_id])) <= BRIEF_AT_ONCE:
                 rows = self._of(connection, row_id).rows
         return {request: brief_of(row) for request, row in rows.items()}
+
+    def some_briefs(
+        self, connection: sqlite3.Connection, row_id: int, requests: Sequence[int]
+    ) -> dict[int, VerdictBrief] | None:
+        """The same of some requests of a session that is judged; None for another one."""
+        if abs(judged_by(connection, row_id)) != RULES_VERSION:
+            return None
+        return {i: brief_of(row) for i, row in verdicts_of(connection, requests).items()}
+
+    def results(self, connection: sqlite3.Connection, row_id: int) -> dict[int, ResultOf]:
+        """The result and the baseline of each verdict of a session, by request row id."""
+        if abs(judged_by(connection, row_id)) != RULES_VERSION:
+            briefs = self.briefs(connection, row_id)
+            return {i: ResultOf(brief.result, brief.baseline_key) for i, brief in briefs.items()}
+        rows = verdict_results(connection, row_id)
+        return {i: ResultOf(_RESULTS[result], baseline) for i, result, baseline in rows}
 
     def brief(
         self, connection: sqlite3.Connection, row_id: int, request_row: int

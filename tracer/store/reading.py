@@ -1,5 +1,6 @@
 """Reading sessions and requests: each function is one query, and returns plain records."""
 
+import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeAlias
@@ -100,6 +101,29 @@ class RequestRow(NamedTuple):
     offset_bytes: int
 
 
+class MarkedRow(NamedTuple):
+    """What a timeline's marks tell of a request; names are those of the table."""
+
+    id: int
+    completed_at_ms: int | None
+    error_name: str
+    error_message: str
+    reset_json: str
+    source_id: int
+    line: int
+    offset_bytes: int
+
+
+class MoreCounts(NamedTuple):
+    """What an outline counts of a request beside what is in its line. `markers` are those that it
+    has."""
+
+    id: int
+    markers: int
+    fresh_tokens: int | None
+    output_tokens: int | None
+
+
 AnyRequest: TypeAlias = RequestLine | RequestRow
 
 # Calls that are the conversation itself; all others are side calls (title, compaction, ...).
@@ -186,6 +210,7 @@ def spark_rows(
     return found
 
 
+_THESE = "SELECT value FROM json_each(?)"
 _IN_ORDER = f"ORDER BY {in_order('r')}"
 
 
@@ -201,7 +226,26 @@ def session_lines(connection: sqlite3.Connection, row_id: int) -> list[RequestLi
 def session_requests(connection: sqlite3.Connection, row_id: int) -> list[RequestRow]:
     """The whole rows of a session's requests, in order."""
     rows = connection.execute(f"{_REQUESTS} WHERE r.session_id = ? {_IN_ORDER}", (row_id,))
-    return [RequestRow(*row) for row in rows]
+    return [RequestRow._make(row) for row in rows]
+
+
+def whole_requests(connection: sqlite3.Connection, ids: Sequence[int]) -> list[RequestRow]:
+    """The whole rows of some requests."""
+    rows = connection.execute(f"{_REQUESTS} WHERE r.id IN ({_THESE})", (json.dumps(ids),))
+    return [RequestRow._make(row) for row in rows]
+
+
+def marked_requests(
+    connection: sqlite3.Connection, row_id: int, others: Sequence[int]
+) -> dict[int, MarkedRow]:
+    """The requests of a session that a mark of a timeline stands for, by row id: failed and
+    cancelled ones, those before which their file was overwritten, and `others`."""
+    rows = connection.execute(
+        f"SELECT {', '.join(MarkedRow._fields)} FROM requests WHERE session_id = ? AND (status IN "
+        f"('failed', 'cancelled') OR reset_json <> '' OR id IN ({_THESE}))",
+        (row_id, json.dumps(others)),
+    )
+    return {row[0]: MarkedRow._make(row) for row in rows}
 
 
 def request_row(connection: sqlite3.Connection, row_id: int) -> RequestRow:
@@ -272,6 +316,24 @@ def session_markers(connection: sqlite3.Connection, row_id: int) -> dict[int, li
         (row_id,),
     )
     return _by_request(rows)
+
+
+def markers_of(connection: sqlite3.Connection, requests: Sequence[int]) -> dict[int, list[Marker]]:
+    """Markers of some requests, by request row id."""
+    rows = connection.execute(
+        f"{_MARKERS} WHERE m.request_id IN ({_THESE}) {_MARKER_ORDER}", (json.dumps(requests),)
+    )
+    return _by_request(rows)
+
+
+def more_counts(connection: sqlite3.Connection, row_id: int) -> dict[int, MoreCounts]:
+    """Counts of each request of a session, by row id."""
+    rows = connection.execute(
+        "SELECT r.id, (SELECT count(*) FROM markers m WHERE m.request_id = r.id), r.fresh_tokens, "
+        "r.output_tokens FROM requests r WHERE r.session_id = ?",
+        (row_id,),
+    )
+    return {row[0]: MoreCounts._make(row) for row in rows}
 
 
 def request_markers(connection: sqlite3.Connection, request_row: int) -> list[Marker]:

@@ -1,5 +1,6 @@
 """Verdicts: stored, read, ranked."""
 
+import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -143,6 +144,23 @@ def stored_verdicts(
     columns = _COLUMNS if whole else _COLUMNS.replace("verdict_json", "''")
     rows = connection.execute(f"SELECT {columns} FROM verdicts WHERE session_id = ?", (row_id,))
     return {row[0]: VerdictRow(*row) for row in rows}
+
+
+def verdicts_of(connection: sqlite3.Connection, requests: Sequence[int]) -> dict[int, VerdictRow]:
+    """The same of some requests, by request row id, without `verdict_json`."""
+    columns = _COLUMNS.replace("verdict_json", "''")
+    rows = connection.execute(
+        f"SELECT {columns} FROM verdicts WHERE request_id IN (SELECT value FROM json_each(?))",
+        (json.dumps(requests),),
+    )
+    return {row[0]: VerdictRow._make(row) for row in rows}
+
+
+def verdict_results(connection: sqlite3.Connection, row_id: int) -> list[tuple[int, str, str]]:
+    """Request row id, result and baseline of each stored verdict of a session."""
+    return connection.execute(
+        "SELECT request_id, result, baseline_key FROM verdicts WHERE session_id = ?", (row_id,)
+    ).fetchall()
 
 
 def stored_verdict(connection: sqlite3.Connection, request_row: int) -> VerdictRow | None:
