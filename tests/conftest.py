@@ -1,6 +1,9 @@
-"""What all tests share: the flag that lets the browser tests run, and how examples are made up."""
+"""What all tests share: the flag that lets the browser tests run, how examples are made up, and
+that nothing is left for later on a slow machine."""
 
+import math
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,6 +28,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=os.environ.get("CONTEXT_TRACER_BROWSER") == "1",
         help="also run the tests that need a Chromium on the machine",
     )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def time_enough() -> Iterator[None]:
+    """Reading and judging end a batch, or put off the rest, after some seconds: never in a test
+    that does not say so, for on a slow machine it would find less."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in (
+            "tracer.ingest.run.BATCH_SECONDS",
+            "tracer.service.judging.rounds.PROMPTLESS_SECONDS",
+            "tracer.service.judging.storing.BATCH_SECONDS",
+        ):
+            patch.setattr(name, math.inf)
+        yield
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

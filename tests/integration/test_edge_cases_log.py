@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import (
+    HANG_S,
     SESSION,
     append,
     call,
@@ -173,7 +174,7 @@ def test_case_13_a_file_is_deleted_while_it_is_followed(db: Path, logs: Path) ->
         else:
             stop.set()
 
-    late = threading.Timer(10, stop.set)
+    late = threading.Timer(HANG_S, stop.set)
     late.start()
     follow(db, [], root=logs, count_tokens=False, interval_s=0.01, stop=stop, on_result=after)
     late.cancel()
