@@ -12,6 +12,7 @@ import uvicorn
 
 from tracer import service
 from tracer.errors import UsageError
+from tracer.service.memory import keep_little
 from tracer.service.settings import load_settings
 from web.app import create_app
 from web.compiled import compile_all
@@ -91,6 +92,7 @@ def serve(
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, proxy_headers=False, server_header=False
     )
+    keep_little()
     with suppress(KeyboardInterrupt):  # uvicorn raises it again after it has shut down
         uvicorn.Server(config).run(sockets=[listener])
 

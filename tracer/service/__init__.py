@@ -54,6 +54,7 @@ from tracer.service.detail import build_detail
 from tracer.service.doctor import examine
 from tracer.service.existing import session_of, session_row
 from tracer.service.judging.rounds import judge_for, judged
+from tracer.service.kept import MOST_REQUESTS
 from tracer.service.loaded import LoadedSession
 from tracer.service.outgoing import Outgoing, masked, masked_result
 from tracer.service.paths import default_db_path, default_root
@@ -234,8 +235,12 @@ class Service(ChecksOfService, SearchOfService, SegmentsOfService):
         self.reveals_secrets = reveal_secrets
         self.outgoing = Outgoing()
         self._prices = prices
-        self._sessions: RevisionCache[LoadedSession] = RevisionCache()
-        self._stories: RevisionCache[SessionStory] = RevisionCache()
+        self._sessions: RevisionCache[LoadedSession] = RevisionCache(
+            weigh=lambda session: session.weight, limit=MOST_REQUESTS
+        )
+        self._stories: RevisionCache[SessionStory] = RevisionCache(
+            weigh=lambda story: len(story.tools), limit=4 * MOST_REQUESTS
+        )
         self._surroundings: RevisionCache[Surroundings] = RevisionCache()
         self._contents = KeptContents()
         self._prompts = PromptReader()

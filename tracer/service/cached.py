@@ -13,6 +13,8 @@ from itertools import count
 from threading import Lock
 from typing import Generic, TypeVar
 
+from tracer.service.kept import drop_oldest
+from tracer.service.memory import give_back
 from tracer.store.records import connection_revision
 
 KEPT = 6
@@ -44,10 +46,19 @@ def uncollected() -> Iterator[None]:
 
 
 class RevisionCache(Generic[T]):
-    """Values by key, valid for one revision of the database. Safe in threads."""
+    """Values by key, valid for one revision of the database. Safe in threads.
 
-    def __init__(self, kept: int = KEPT) -> None:
+    Those that `weigh` something weigh no more than `limit` in all, but for the last, which is kept
+    whatever it weighs; and no more than half of that while another one is loaded, which takes room
+    of its own.
+    """
+
+    def __init__(
+        self, kept: int = KEPT, *, weigh: Callable[[T], int] | None = None, limit: int = 0
+    ) -> None:
         self._kept = kept
+        self._weigh = weigh
+        self._limit = limit
         self._values: OrderedDict[object, tuple[int, T]] = OrderedDict()
         self._lock = Lock()
 
@@ -60,11 +71,19 @@ class RevisionCache(Generic[T]):
             if found is not None and found[0] == revision:
                 self._values.move_to_end(key)
                 return found[1]
+            self._values.pop(key, None)  # it is not valid any more
+            self._make_room(self._limit // 2, spare_last=False)
         with uncollected():
             value = load()
         with self._lock:
             self._values[key] = (revision, value)
             self._values.move_to_end(key)
-            while len(self._values) > self._kept:
-                self._values.popitem(last=False)
+            self._make_room(self._limit, spare_last=True)
+        if self._weigh is not None and self._weigh(value) > self._limit // 2:
+            give_back()
         return value
+
+    def _make_room(self, limit: int, *, spare_last: bool) -> None:
+        weigh = self._weigh
+        own = (lambda kept: weigh(kept[1])) if weigh else None
+        drop_oldest(self._values, self._kept, own, limit, spare_last=spare_last)

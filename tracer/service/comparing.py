@@ -30,6 +30,7 @@ from tracer.service.block_facts import facts_of
 from tracer.service.cached import RevisionCache
 from tracer.service.comparing_limits import limits_of
 from tracer.service.existing import session_of
+from tracer.service.kept import MOST_REQUESTS
 from tracer.service.loading import LoadedPrompt, load_prompts
 from tracer.service.requests import (
     SessionData,
@@ -44,6 +45,8 @@ from tracer.store.reading import request_markers, request_row
 
 KEPT_COMPARISONS = 2
 KEPT_DIFFS = 2
+MOST_CHARS = 8_000_000
+"""The texts of all kept comparisons; aligned, they take several times as much memory."""
 LARGE_CHARS = 50_000
 """Aligning the lines of texts from this size on takes long enough to be kept."""
 CHOICES = 50
@@ -69,6 +72,12 @@ class Compared:
     b: KnownPrompt
     diffs: dict[int, TextDiff] = field(default_factory=dict)
 
+    @property
+    def chars(self) -> int:
+        """How many characters of texts it holds."""
+        prompts = (self.a.prompt, self.b.prompt)
+        return sum(len(placed.block.text) for prompt in prompts for placed in prompt.blocks)
+
     def diff(self, index: int) -> TextDiff:
         """The texts of one change, aligned by lines."""
         found = self.diffs.get(index)
@@ -86,8 +95,12 @@ class Comparer:
     """Compares requests of one database, and keeps the last few comparisons. Safe in threads."""
 
     def __init__(self) -> None:
-        self._sessions: RevisionCache[SessionData] = RevisionCache()
-        self._kept: RevisionCache[Compared] = RevisionCache(KEPT_COMPARISONS)
+        self._sessions: RevisionCache[SessionData] = RevisionCache(
+            weigh=lambda data: len(data.rows), limit=MOST_REQUESTS
+        )
+        self._kept: RevisionCache[Compared] = RevisionCache(
+            KEPT_COMPARISONS, weigh=lambda of: of.chars, limit=MOST_CHARS
+        )
 
     def get(self, connection: sqlite3.Connection, a_key: str, b_key: str) -> Compared:
         """Two requests compared. Raises NotFoundError."""

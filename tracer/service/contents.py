@@ -7,7 +7,7 @@ from tracer.anatomy.calibration import Calibration, Sample, calibrate
 from tracer.model.views import SectionView
 from tracer.service.anatomy import RequestAnatomy, SessionAnatomy
 from tracer.service.facts import NO_PROMPT, FactsMaker, PromptFacts
-from tracer.service.kept import Kept
+from tracer.service.kept import MOST_REQUESTS, Kept
 from tracer.service.logged import LoggedSections
 from tracer.service.placing import shown_by
 from tracer.service.requests import SessionData, logged_before
@@ -98,7 +98,7 @@ class KeptContents:
     """The contents of some sessions. Safe in threads."""
 
     def __init__(self) -> None:
-        self._kept: Kept[Contents] = Kept()
+        self._kept: Kept[Contents] = Kept(weigh=lambda of: len(of.rows), limit=MOST_REQUESTS)
 
     def get(self, connection: sqlite3.Connection, row_id: int, data: SessionData) -> Contents:
         """The contents of a session. They are made of its requests, the sections that its log

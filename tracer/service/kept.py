@@ -12,14 +12,44 @@ from threading import Lock
 from typing import Generic, TypeVar
 
 KEPT = 8
+MOST_REQUESTS = 4_000
+"""Of so many requests of all kept sessions their contents are in memory: some 30 MB a thousand."""
 T = TypeVar("T")
 
 
-class Kept(Generic[T]):
-    """Values by key, the one used longest ago goes first. Safe in threads."""
+def drop_oldest(
+    values: OrderedDict[object, T],
+    kept: int,
+    weigh: Callable[[T], int] | None = None,
+    limit: int = 0,
+    *,
+    spare_last: bool = True,
+) -> None:
+    """Drop what was used longest ago, until `kept` values are left and they weigh no more than
+    `limit`; the last one may weigh more unless it is not to be spared."""
+    while len(values) > kept:
+        values.popitem(last=False)
+    if weigh is None:
+        return
+    weights = [weigh(value) for value in values.values()]
+    total = sum(weights)
+    for weight in weights[: len(weights) - spare_last]:
+        if total <= limit:
+            break
+        values.popitem(last=False)
+        total -= weight
 
-    def __init__(self, kept: int = KEPT) -> None:
+
+class Kept(Generic[T]):
+    """Values by key, the one used longest ago goes first; those that `weigh` something weigh no
+    more than `limit` in all, but for the last. Safe in threads."""
+
+    def __init__(
+        self, kept: int = KEPT, *, weigh: Callable[[T], int] | None = None, limit: int = 0
+    ) -> None:
         self._kept = kept
+        self._weigh = weigh
+        self._limit = limit
         self._values: OrderedDict[object, tuple[object, T]] = OrderedDict()
         self._lock = Lock()
 
@@ -44,6 +74,7 @@ class Kept(Generic[T]):
             self._values.pop(key, None)
             if lasts(value):
                 self._values[key] = (made_from, value)
-                while len(self._values) > self._kept:
-                    self._values.popitem(last=False)
+                weigh = self._weigh
+                own = (lambda kept: weigh(kept[1])) if weigh else None
+                drop_oldest(self._values, self._kept, own, self._limit)
         return value

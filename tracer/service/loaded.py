@@ -77,6 +77,11 @@ class LoadedSession:
         self._segments: Mapping[int, RequestSegments] | None = None
         self._stored_contents: StoredContents | None = None
 
+    @property
+    def weight(self) -> int:
+        """How many requests are in memory."""
+        return len(self._data.rows) if self._data is not None else 0
+
     def data(self, connection: sqlite3.Connection) -> SessionData:
         """All requests, in short."""
         if self._data is None:
