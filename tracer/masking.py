@@ -5,8 +5,7 @@ public beginning of a form (`sk-ant-`, `AKIA`, `Bearer`) stays readable, nothing
 
 First the words that tell the forms are looked for as plain substrings, which costs little on
 megabytes; a pattern is only tried where one stands. What has no form is no secret: hashes, ids and
-the base64 of images stay as they are. A value counts for what its name promises: behind `password`
-almost anything does, behind `token` only what is random.
+the base64 of images stay as they are.
 """
 
 import re
@@ -15,9 +14,25 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from tracer.matching import ascii_lower
+from tracer.secret_values import MASK as MASK
+from tracer.secret_values import (
+    RUN_CHARS,
+    is_credential,
+    is_key,
+    is_password,
+    is_pwd,
+    is_quoted_key,
+    is_quoted_password,
+    is_quoted_secret,
+    is_random,
+    is_secret,
+    is_sent_credential,
+    is_set_password,
+    is_user_password,
+    is_value,
+)
+from tracer.secret_values import SHORTEST_CHARS as SHORTEST_CHARS
 
-MASK = "•"
-SHORTEST_CHARS = 8
 REACH_CHARS = 500
 """How far around a piece of a text is looked for the beginning of a secret that it was cut from."""
 
@@ -26,7 +41,6 @@ KEY_REACH_CHARS = 8_000
 
 _CACHED_CHARS = 300
 _KEY_CHARS = 20_000
-_RUN_CHARS = 16
 _REACH_LINES = 80
 
 
@@ -49,122 +63,6 @@ class _Form(NamedTuple):
     real: Callable[[str], bool] | None = None
     before: re.Pattern[str] | None = None
     back: int = 0
-
-
-_NO_VALUES = frozenset(
-    """string required optional password passwd secret token null none true false object number
-    boolean undefined example text hidden unknown redacted empty missing invalid expired
-    integer array value default process.env os.environ""".split()  # noqa: SIM905
-)
-_REFERENCE = re.compile(
-    r"[$#]?[{(<%\[].*|\$(?:[A-Z_][A-Z0-9_]*|[A-Za-z_]+|env:.*)|(?i:your|env:|process\.|os\.).*",
-    re.S,
-)
-_PATH = re.compile(r"(?:~|\.{1,2}|[A-Za-z]:)?[/\\]")
-_NAME_OF_ONE = re.compile(r"key|token|secret|auth|passw|credential|header", re.I)
-_INSTRUCTION = re.compile(
-    r"passw|minimum|maximum|character|required|^[\"'`+,)=]| [+=&|]+ |^\s|\s$",
-    re.I,
-)
-_PROSE = re.compile(
-    r"\b(?:a|an|the|your|you|my|our|this|that|is|are|was|be|must|should|can|may|will|not|no|for|of|"
-    r"to|in|on|with|and|or|from|if|at|by|as|enter|please|type|users?|field|string|text|new|old|"
-    r"current|optional|invalid|wrong|missing|change|reset|forgot|confirm|min|max|length)\b",
-    re.I,
-)
-"""Words that stand in what is written about passwords rather than in one."""
-
-
-def _is_value(value: str) -> bool:
-    """Whether a value is one, not a word, a mask, a path or a reference that stands for it."""
-    low = value.lower().rstrip("?!*.,;|")
-    if not low or low in _NO_VALUES or MASK in value or set(value) <= set("*xX.-_#?"):
-        return False
-    return not _REFERENCE.fullmatch(value) and not _is_path(value)
-
-
-def _is_path(value: str) -> bool:
-    """Whether a value is the path of a file; a long random piece makes it a key with slashes."""
-    if not _PATH.match(value):
-        return False
-    return not any(len(p) >= _RUN_CHARS and _is_random(p) for p in re.split(r"[/\\]", value))
-
-
-def _is_random(value: str) -> bool:
-    """Whether a value is no word and no name: its kinds of characters change again and again."""
-    kinds = ["d" if c.isdigit() else "u" if c.isupper() else "l" for c in value if c.isalnum()]
-    changes = sum(a != b for a, b in zip(kinds, kinds[1:], strict=False))
-    if "d" not in kinds:  # the names of classes change their case at every word
-        return len(value) >= 2 * SHORTEST_CHARS and changes * 2.2 >= len(value)
-    return len(value) >= SHORTEST_CHARS and changes >= 3 and changes * 8 >= len(value)
-
-
-def _is_key(value: str) -> bool:
-    """Whether what a key or a token is set to is one: random, and no short id."""
-    if not _is_value(value) or re.fullmatch("[0-9a-fA-F]{,15}", value):
-        return False
-    return _is_random(value) or re.fullmatch("[0-9a-fA-F]{16,}", value) is not None
-
-
-def _is_quoted_key(value: str) -> bool:
-    """The same in quotes, where it may have fewer digits; the name of a header is none."""
-    if len(value) < SHORTEST_CHARS or not _is_value(value):
-        return _is_key(value)
-    return any(c.isdigit() for c in value) or not _NAME_OF_ONE.search(value)
-
-
-def _is_secret(value: str) -> bool:
-    """The same for a secret: long and in one piece will do, if it has a digit."""
-    is_one_piece = len(value) >= 12 and value.isalnum() and any(c.isdigit() for c in value)
-    plain = is_one_piece and not _NAME_OF_ONE.search(value) and not value.isdigit()
-    return _is_key(value) or (plain and _is_value(value))
-
-
-def _is_quoted_secret(value: str) -> bool:
-    """The same in quotes, where a long row of small letters will do."""
-    is_row = len(value) >= _RUN_CHARS and value.isalpha() and value.islower()
-    return _is_secret(value) or (is_row and not _NAME_OF_ONE.search(value))
-
-
-def _is_password(value: str) -> bool:
-    """Whether what a password is set to without quotes is one: it has a digit and is no name."""
-    has_digit = any(c.isdigit() for c in value)
-    is_name = re.fullmatch(r"[a-z_.]+\d?|[\d.]+", value) or _INSTRUCTION.search(value)
-    return _is_value(value) and has_digit and not is_name
-
-
-def _is_quoted_password(value: str) -> bool:
-    """The same in quotes: anything but what one writes about passwords."""
-    is_prose = " " in value and _PROSE.search(value)
-    return _is_value(value) and not is_prose and not _INSTRUCTION.search(value)
-
-
-def _is_set_password(value: str) -> bool:
-    """The same behind a name in capitals and `=`: a word will do, the name of a variable not."""
-    is_name = re.fullmatch(r"[A-Z_]+", value) or _INSTRUCTION.search(value)
-    return _is_value(value) and not is_name and not re.fullmatch(r"[\d.]+", value)
-
-
-def _is_pwd(value: str) -> bool:
-    """The same for `pwd`, which mostly is the folder one works in."""
-    return value[0] not in "/~.\\" and value[1:2] != ":" and _is_password(value)
-
-
-def _is_credential(value: str) -> bool:
-    """Whether what follows the scheme of an authorization header is one."""
-    has_digit = any(c.isdigit() for c in value)
-    return _is_value(value) and (has_digit or value.endswith("=") or _is_random(value))
-
-
-def _is_sent_credential(value: str) -> bool:
-    """The same where the name of the header stands, too: a long word will do."""
-    is_long = len(value) >= 12 and not _NAME_OF_ONE.search(value)
-    return _is_credential(value) or (is_long and _is_value(value))
-
-
-def _is_user_password(value: str) -> bool:
-    """Whether what follows a user and a colon in an address is a password, not a port."""
-    return _is_value(value) and not re.fullmatch(r"\d{1,5}", value)
 
 
 _EDGE = r"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt])|(?<=%20)|(?<=%3[Dd]))"
@@ -244,7 +142,7 @@ def _named(
 def _command(word: str, name: str, options: str) -> _Form:
     """A password that is given to a command by an option of one letter."""
     value = rf"{options}(?:{_QUOTE})?(?P<s>[^\s\"'`\\]{{6,}})"
-    return _named("password", (word,), name, value, _is_value)
+    return _named("password", (word,), name, value, is_value)
 
 
 _OPTIONS = r"\b[^\n|;]{0,200}?[ ]"
@@ -252,11 +150,11 @@ _WITH_DIGIT = r"(?=[A-Za-z_-]*\d)"
 FORMS: tuple[_Form, ...] = (
     _token(
         r"sk-(?:ant-|proj-|svcacct-|or-v1-)?", rf"{_WITH_DIGIT}[\w-]{{16,}}", "sk-",
-        real=_is_random,
+        real=is_random,
     ),
     _token(r"[sr]k_live_|[sr]k_test_", r"\w{10,}", "k_live_", "k_test_", back=1),
     _token(
-        r"gsk_|hf_|npm_", rf"{_WITH_DIGIT}\w{{20,}}", "gsk_", "hf_", "npm_", real=_is_random
+        r"gsk_|hf_|npm_", rf"{_WITH_DIGIT}\w{{20,}}", "gsk_", "hf_", "npm_", real=is_random
     ),
     _token(r"xai-|glpat-|pypi-", rf"{_WITH_DIGIT}[\w-]{{20,}}", "xai-", "glpat-", "pypi-"),
     _token(r"whsec_|dop_v1_", r"\w{20,}", "whsec_", "dop_v1_"),
@@ -278,60 +176,76 @@ FORMS: tuple[_Form, ...] = (
     _Form("webhook address", ("hooks",),
           re.compile(r"(?<=/api/web)hooks/\d{10,}/(?P<s>[\w-]{30,})", re.I)),
     _named("authorization header", ("authorization",), "authorization",
-           rf"{_HEADER}{_SCHEME}(?P<s>[^\s\"'`\\,;<>]{{6,}})", _is_sent_credential),
+           rf"{_HEADER}{_SCHEME}(?P<s>[^\s\"'`\\,;<>]{{6,}})", is_sent_credential),
     _named("authorization header", ("authorization",), "authorization",
-           rf"{_HEADER}(?P<s>[^\s\"'`\\,;<>]{{8,}})", _is_key),
+           rf"{_HEADER}(?P<s>[^\s\"'`\\,;<>]{{8,}})", is_key),
     _named("bearer token", ("bearer",), "bearer",
-           r"(?:[ +]|%20)(?P<s>[\w.~+/=-]{8,})", _is_credential),
-    _named("credential", ("_auth",), "_auth", rf"{_IS}{_BARE}", _is_key),
+           r"(?:[ +]|%20)(?P<s>[\w.~+/=-]{8,})", is_credential),
+    _named("credential", ("_auth",), "_auth", rf"{_IS}{_BARE}", is_key),
     _named("cookie", ("cookie",), "cookie",
-           rf"{_IS}(?:{_QUOTE})?(?P<s>[\w.-]+=[^\"'`\n\\]{{8,}})", _is_credential),
-    _named("key", _KEYS, _KEY, rf"{_IS}{_QUOTED}", _is_quoted_key, _KEY_BEFORE),
-    _named("key", _KEYS, _KEY, rf"{_LOOSE}{_BARE}", _is_key, _KEY_BEFORE),
-    _named("key", _KEYS, _KEY, _VALUE, _is_key, _KEY_BEFORE),
-    _named("key", _KEYS, _KEY, _INSIDE, _is_key, _KEY_BEFORE),
-    _named("key", _KEYS, _KEY, rf"=(?:{_QUOTE})?{_BARE}", _is_key, _QUERY_BEFORE),
-    _named("key", _KEYS, _KEY, rf"[ ](?:{_QUOTE})?{_BARE}", _is_key, _FLAG_BEFORE),
-    _named("signature", ("sig=", "signature="), "sig(?:nature)?=", _BARE, _is_key, _QUERY_BEFORE),
-    _named("secret", ("secret",), "secret", rf"{_IS}{_QUOTED}", _is_quoted_secret),
-    _named("secret", ("secret",), "secret", rf"{_IS}{_BARE}", _is_secret),
-    _named("token", _NAMES, _NAME, rf"{_IS}{_QUOTED}", _is_key),
-    _named("token", _NAMES, _NAME, rf"{_LOOSE}{_BARE}", _is_key),
-    _named("token", _NAMES, _NAME, _VALUE, _is_key),
-    _named("token", _NAMES, _NAME, _INSIDE, _is_key),
-    _named("password", _PASSWORDS, _PASSWORD, rf"{_IS}{_PHRASE}", _is_quoted_password),
-    _named("password", _PASSWORDS, _PASSWORD, rf"{_IS}{_BARE}", _is_password),
-    _named("password", _PASSWORDS, _PASSWORD, rf"={_BARE}", _is_set_password, _FLAG_BEFORE),
-    _named("password", _PASSWORDS, _PASSWORD, _INSIDE, _is_quoted_password),
-    _named("password", _PASSWORDS, _PASSWORD, _VALUE, _is_password),
+           rf"{_IS}(?:{_QUOTE})?(?P<s>[\w.-]+=[^\"'`\n\\]{{8,}})", is_credential),
+    _named("key", _KEYS, _KEY, rf"{_IS}{_QUOTED}", is_quoted_key, _KEY_BEFORE),
+    _named("key", _KEYS, _KEY, rf"{_LOOSE}{_BARE}", is_key, _KEY_BEFORE),
+    _named("key", _KEYS, _KEY, _VALUE, is_key, _KEY_BEFORE),
+    _named("key", _KEYS, _KEY, _INSIDE, is_key, _KEY_BEFORE),
+    _named("key", _KEYS, _KEY, rf"=(?:{_QUOTE})?{_BARE}", is_key, _QUERY_BEFORE),
+    _named("key", _KEYS, _KEY, rf"[ ](?:{_QUOTE})?{_BARE}", is_key, _FLAG_BEFORE),
+    _named("signature", ("sig=", "signature="), "sig(?:nature)?=", _BARE, is_key, _QUERY_BEFORE),
+    _named("secret", ("secret",), "secret", rf"{_IS}{_QUOTED}", is_quoted_secret),
+    _named("secret", ("secret",), "secret", rf"{_IS}{_BARE}", is_secret),
+    _named("token", _NAMES, _NAME, rf"{_IS}{_QUOTED}", is_key),
+    _named("token", _NAMES, _NAME, rf"{_LOOSE}{_BARE}", is_key),
+    _named("token", _NAMES, _NAME, _VALUE, is_key),
+    _named("token", _NAMES, _NAME, _INSIDE, is_key),
+    _named("password", _PASSWORDS, _PASSWORD, rf"{_IS}{_PHRASE}", is_quoted_password),
+    _named("password", _PASSWORDS, _PASSWORD, rf"{_IS}{_BARE}", is_password),
+    _named("password", _PASSWORDS, _PASSWORD, rf"={_BARE}", is_set_password, _FLAG_BEFORE),
+    _named("password", _PASSWORDS, _PASSWORD, _INSIDE, is_quoted_password),
+    _named("password", _PASSWORDS, _PASSWORD, _VALUE, is_password),
     _named("password", _PASSWORDS, _PASSWORD, rf"(?:{_QUOTE},{_GAP}{_QUOTE}|[ ](?:{_QUOTE})?)"
-           rf"{_BARE}", _is_password, _FLAG_BEFORE),
-    _named("password", _PASSWORDS, _PASSWORD, rf"[ \t]{{1,4}}{_BARE}", _is_password, _USER_BEFORE),
-    _named("password", _PASSWORDS, _PASSWORD, rf"{_LOOSE}{_BARE}", _is_key),
-    _named("password", ("pass",), _PASS, rf"{_IS}{_PHRASE}", _is_password),
-    _named("password", ("pass",), _PASS, rf"{_IS}{_BARE}", _is_password),
-    _named("password", ("pass",), r"(?-i:PASS(?:W(?:OR)?D|PHRASE)?)=", _BARE, _is_set_password),
-    _named("password", ("pwd",), "pwd", rf"{_IS}(?:{_QUOTE})?{_BARE}", _is_pwd),
+           rf"{_BARE}", is_password, _FLAG_BEFORE),
+    _named("password", _PASSWORDS, _PASSWORD, rf"[ \t]{{1,4}}{_BARE}", is_password, _USER_BEFORE),
+    _named("password", _PASSWORDS, _PASSWORD, rf"{_LOOSE}{_BARE}", is_key),
+    _named("password", ("pass",), _PASS, rf"{_IS}{_PHRASE}", is_password),
+    _named("password", ("pass",), _PASS, rf"{_IS}{_BARE}", is_password),
+    _named("password", ("pass",), r"(?-i:PASS(?:W(?:OR)?D|PHRASE)?)=", _BARE, is_set_password),
+    _named("password", ("pwd",), "pwd", rf"{_IS}(?:{_QUOTE})?{_BARE}", is_pwd),
     _named("password", _CHINESE,
            r"(?:密码|(?<=口)令|u5bc6\\+u7801|(?:(?<=u53e3\\)|(?<=u53e3\\\\))u4ee4)",
-           _CHINESE_VALUE, _is_password),
-    _named("key", _CHINESE, r"(?:密钥|令牌|u5bc6\\+u94a5|u4ee4\\+u724c)", _CHINESE_VALUE, _is_key),
+           _CHINESE_VALUE, is_password),
+    _named("key", _CHINESE, r"(?:密钥|令牌|u5bc6\\+u94a5|u4ee4\\+u724c)", _CHINESE_VALUE, is_key),
     _named("password", ("-u",), "-u(?:ser)?",
            rf"(?:[ =]|{_QUOTE},{_GAP})(?:{_QUOTE})?[^\s\"'`:\\]{{1,80}}:(?P<s>[^\s\"'`\\]{{6,}})",
-           _is_password),
+           is_password),
     _command("mysql", "mysql", rf"(?:dump|admin)?{_OPTIONS}-p"),
     _command("pass", "(?<=ssh)pass", rf"{_OPTIONS}-p[ ]?"),
     _command(" login", "(?<=docker|podman) login", rf"{_OPTIONS}-p[ ]?"),
     _named("credentials in an address", ("://",), "://",
-           r"[^\s/:@\"'<>\\]{0,80}:(?P<s>[^\s/@\"'<>\\]{1,200})@", _is_user_password),
+           r"[^\s/:@\"'<>\\]{0,80}:(?P<s>[^\s/@\"'<>\\]{1,200})@", is_user_password),
     _named("credentials in an address", ("://",), "://",
-           r"(?P<s>[\w-]{20,200})(?::[\w-]*)?@", _is_key),
+           r"(?P<s>[\w-]{20,200})(?::[\w-]*)?@", is_key),
 )  # fmt: skip
 _ZAI_KEY = re.compile(rf"\.(?<={_EDGE}[0-9a-f]{{32}}\.)(?P<s>[A-Za-z0-9]{{16}})(?![\w-]|\.\w)")
 _BY_WORD = {
     word: tuple(form for form in FORMS if word in form.words)
     for word in dict.fromkeys(word for form in FORMS for word in form.words)
 }
+_NEEDED = {"u5bc6": "\\", "u4ee4": "\\"}
+"""A character that must stand in a text beside the word; else one of its own will do."""
+
+_RARE = "_-:=."
+
+
+def _by_character() -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """All words by a rare character without which none of them is looked for; "" for none."""
+    found: dict[str, list[str]] = {}
+    for word in _BY_WORD:
+        own = next((c for c in _RARE if c in word), "")
+        found.setdefault(_NEEDED.get(word, own), []).append(word)
+    return tuple((character, tuple(words)) for character, words in found.items())
+
+
+_WORDS = _by_character()
 _GATE = frozenset(" \t\r\n\\\"'`]*:=：%>,|")
 _GATES = {**dict.fromkeys((*_KEYS, *_NAMES), _GATE), "pass": _GATE | set("wWpP")}
 """What may follow the names of keys: most of what begins like them goes on as another word."""
@@ -345,17 +259,25 @@ _BEGUN = re.compile(
     rf"(?i:authorization{_HEADER}(?:{_SCHEME})?|(?:{_PASSWORD}|{_NAME}|api[_-]?key){_IS}{_QUOTE}))"
     r"(?P<s>[^\s\"'`\\]+?)\\*…?$"
 )
-_KEY_RUN = re.compile(rf"[A-Za-z0-9+/=]{{{_RUN_CHARS},}}")
+_BEGUN_WORDS = frozenset(
+    """sk- k_live_ k_test_ akia asia gho_ ghp_ ghu_ ghs_ ghr_ github_pat_ xox aiza eyj ://
+    authorization""".split()  # noqa: SIM905
+)
+_BEGUN_IN_QUOTES = frozenset({*_KEYS, *_NAMES, *_PASSWORDS})
+_FOLDED = "\u017f\u212a\u0130\u0131"
+"""Letters that patterns take for an s, a k or an i, words do not."""
+
+_KEY_RUN = re.compile(rf"[A-Za-z0-9+/=]{{{RUN_CHARS},}}")
 
 
 def find_secrets(text: str, *, cut: bool = False) -> tuple[Secret, ...]:
     """The secrets of a text in their order; none lies inside another. `cut` tells that the text
     goes on: what looks like the beginning of a secret at its end is taken for one."""
-    found: list[Secret] = []
     low = ascii_lower(text)
-    words = [word for word in _BY_WORD if word in low]
+    words = _words_in(low)
+    found: list[Secret] = []
     for key in _ZAI_KEY.finditer(text):
-        if _is_random(key["s"]):
+        if is_random(key["s"]):
             found.append(Secret(key.start() - 32, key.end(), "API key"))
     if not words:  # one stands in whatever is looked for below, too
         return tuple(found)
@@ -371,9 +293,18 @@ def find_secrets(text: str, *, cut: bool = False) -> tuple[Secret, ...]:
                         break
             at = low.find(word, at + 1)
     found += _private_keys(text, low, cut=cut)
-    if cut and (match := _BEGUN.search(text, max(0, len(text) - REACH_CHARS))):
-        found.append(Secret(*match.span("s"), "secret that goes on"))
+    if cut and _may_go_on(text, words):
+        match = _BEGUN.search(text, max(0, len(text) - REACH_CHARS))
+        if match:
+            found.append(Secret(*match.span("s"), "secret that goes on"))
     return tuple(_merged(sorted(found)))
+
+
+def _words_in(low: str) -> list[str]:
+    """The words of forms that stand in a text in lower case, as far as they can tell one there."""
+    return [
+        word for character, words in _WORDS if character in low for word in words if word in low
+    ]
 
 
 def mask(text: str, *, cut: bool = False) -> str:
@@ -436,6 +367,13 @@ def _at(text: str, at: int, form: _Form) -> Secret | None:
     if match is None or (form.real is not None and not form.real(match["s"])):
         return None
     return Secret(*match.span("s"), form.name)
+
+
+def _may_go_on(text: str, words: Sequence[str]) -> bool:
+    """False only where _BEGUN does not match, which takes a while: names need a quote."""
+    if not _BEGUN_WORDS.isdisjoint(words) or any(c in text for c in _FOLDED):
+        return True
+    return not _BEGUN_IN_QUOTES.isdisjoint(words) and any(c in text for c in "\"'`")
 
 
 def _private_keys(text: str, low: str, *, cut: bool) -> Iterator[Secret]:

@@ -119,3 +119,13 @@ def test_a_function_can_be_masked() -> None:
 @pytest.mark.parametrize("name", [n for n in dir(Service) if not n.startswith("_")])
 def test_no_use_case_of_the_service_was_forgotten(name: str) -> None:
     assert hasattr(getattr(Service, name), "__wrapped__")
+
+
+def test_what_stands_in_a_cut_field_and_elsewhere_is_looked_at_as_both() -> None:
+    @dataclass(frozen=True, slots=True)
+    class Row:
+        whole: list[str]
+        preview: list[str]
+
+    begun = ["use ghp_4kQz7"]
+    assert Outgoing().result(Row(begun, begun)) == Row(begun, [f"use ghp_{MASK * 5}"])

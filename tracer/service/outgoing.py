@@ -7,29 +7,24 @@ are made of them: they are left alone. Pieces that are cut out of a text in the 
 where they are cut (`tracer.masking.mask_piece`), since a piece may no longer show what it is.
 """
 
-import re
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import fields, is_dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import is_dataclass, replace
 from enum import Enum
-from functools import cache, wraps
+from functools import wraps
 from inspect import isfunction
 from threading import Lock
-from typing import Any, TypeVar, cast, get_type_hints
+from typing import Any, TypeVar
 
 from tracer.masking import SHORTEST_CHARS, find_secrets, mask_spans
 from tracer.service.lazy import Lazy
+from tracer.service.texts import CUT, Looked, Texts, text_fields, text_items
 
 T = TypeVar("T")
 C = TypeVar("C", bound=type)
 COUNT_FIELD = "masked_secrets"
 """A result with this field is told how many different secrets were masked in it."""
 
-_NAMES = re.compile(
-    r"(?:^|_)(?:id|ids|key|keys|hash|hashes|lane|lanes|kind|kinds|role|status|tier|op|agent|format|"
-    r"query_source|via|trust|ttl|scope|target|cache_hint|how|observed|carry|presentation)$"
-)
-_CUT = frozenset({"preview", "excerpt", "title", "session_title", "one_line", "words"})
 _KEPT_SPANS = 20_000
 _KEPT_RESULTS = 8
 _LARGE = ("timeline", "presence", "requests", "outline", "story", "compare")
@@ -61,6 +56,25 @@ class Outgoing:
                     self._results.popitem(last=False)
         return made
 
+    def stays(self, value: object, name: str, known: Looked) -> bool:
+        """Whether no secret stands in a value, and nothing in it is still to be made; `name` is
+        that of the field with the value. What is `known` to stay is not looked at, and added to."""
+        texts = Texts(value, name, known)
+        if (
+            texts.is_lazy
+            or self._hold_secrets(texts.whole, cut=False)
+            or self._hold_secrets(texts.cut, cut=True)
+        ):
+            return False
+        known.add(texts.looked)
+        return True
+
+    def _hold_secrets(self, texts: Iterable[str], *, cut: bool) -> bool:
+        spans = self.spans
+        return any(
+            spans(text, cut=cut or text[-1] == "…") for text in texts if len(text) >= SHORTEST_CHARS
+        )
+
     def spans(self, text: str, *, cut: bool) -> tuple[tuple[int, int], ...]:
         """Where the secrets of a text are. Kept by the text's hash: pages show the same again."""
         key = hash(text), len(text), cut
@@ -80,7 +94,8 @@ class _Walk:
 
     def __init__(self, outgoing: Outgoing) -> None:
         self._outgoing = outgoing
-        self._done: dict[int, Any] = {}
+        self._done: dict[tuple[int, bool], Any] = {}
+        self._known = Looked()
         self.found: set[str] = set()
 
     def value(self, value: Any, name: str) -> Any:
@@ -90,12 +105,15 @@ class _Walk:
             return self._text(value, name)
         if value is None or kind is int or kind is bool or kind is float:
             return value
-        made = self._done.get(id(value))
+        place = id(value), name in CUT
+        made = self._done.get(place)
         if made is None:
-            made = self._done[id(value)] = self._inside(value, name)
+            made = self._done[place] = self._inside(value, name)
         return made
 
     def _inside(self, value: Any, name: str) -> Any:
+        if self._outgoing.stays(value, name, self._known):  # mostly
+            return value
         if isinstance(value, Lazy):
             return self._lazy(value, name)
         if isinstance(value, tuple):
@@ -108,7 +126,7 @@ class _Walk:
             return items if _differ(items.values(), value.values()) else value
         if is_dataclass(value) and not isinstance(value, type):
             changes = {}
-            for field in _text_fields(type(value)):
+            for field in text_fields(type(value)):
                 old = getattr(value, field)
                 new = self.value(old, field)
                 if new is not old:
@@ -132,7 +150,7 @@ class _Walk:
     def _tuple(self, value: tuple[Any, ...], name: str) -> tuple[Any, ...]:
         if hasattr(value, "_fields"):
             changes = {}
-            for field in _text_items(type(value)):
+            for field in text_items(type(value)):
                 old = getattr(value, field)
                 new = self.value(old, field)
                 if new is not old:
@@ -144,7 +162,7 @@ class _Walk:
     def _text(self, text: str, name: str) -> str:
         if len(text) < SHORTEST_CHARS:
             return text
-        spans = self._outgoing.spans(text, cut=name in _CUT or text.endswith("…"))
+        spans = self._outgoing.spans(text, cut=name in CUT or text.endswith("…"))
         if not spans:
             return text
         self.found |= {text[start:end] for start, end in spans}
@@ -178,44 +196,6 @@ def masked_result(function: Callable[..., T]) -> Callable[..., T]:
         return Outgoing().result(function(*args, **kwargs))
 
     return use_case
-
-
-@cache
-def _text_fields(kind: type) -> tuple[str, ...]:
-    """The fields of a dataclass that can hold texts: no ids, and nothing that is made of numbers
-    and of values of enums only."""
-    return tuple(
-        field.name
-        for field in fields(kind)
-        if field.init
-        and not _NAMES.search(field.name)
-        and not _is_textless(cast(Hashable, field.type))
-    )
-
-
-@cache
-def _text_items(kind: type) -> tuple[str, ...]:
-    """The same of a named tuple."""
-    return tuple(
-        name
-        for name, annotation in get_type_hints(kind).items()
-        if not _NAMES.search(name) and not _is_textless(annotation)
-    )
-
-
-@cache
-def _is_textless(annotation: Any) -> bool:
-    """Whether what an annotation names cannot hold a text."""
-    if annotation in (None, type(None), Ellipsis):
-        return True
-    parts = getattr(annotation, "__args__", ())
-    if parts:
-        return all(map(_is_textless, parts))
-    if not isinstance(annotation, type):
-        return False
-    if issubclass(annotation, (int, float, bytes, Enum)):
-        return True
-    return is_dataclass(annotation) and not _text_fields(annotation)
 
 
 def _differ(new: Any, old: Any) -> bool:
