@@ -13,8 +13,9 @@ from tests.judging_fakes import JudgingFake
 from tests.listing_fakes import ListingFake
 from tests.outlines import outline_of
 from tracer.errors import NotFoundError
-from tracer.model.anatomy_views import Presence
+from tracer.model.anatomy_views import McsView, Presence, ReminderView, SectionView
 from tracer.model.events import Status, WindowKind
+from tracer.model.ingest_views import SkippedLine, SourceView
 from tracer.model.prompt import Kind, Marker, Part, Tier
 from tracer.model.source import SourceRef
 from tracer.model.surroundings import Surroundings
@@ -26,16 +27,11 @@ from tracer.model.views import (
     ContextUsageView,
     Evidence,
     JoinedLogLine,
-    McsView,
     PartSize,
-    ReminderView,
     RequestDetail,
     RequestOutline,
     RequestSummary,
-    SectionView,
     SessionSummary,
-    SkippedLine,
-    SourceView,
     SparkPoint,
     Timeline,
     TimelineColumn,

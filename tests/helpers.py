@@ -12,8 +12,9 @@ from typing import Any
 
 from tests.rebuild import PlacedBlock, rebuild_messages
 from tracer.ingest import IngestOptions, Ingestor, find_files
+from tracer.model.ingest_views import FileResult, IngestResult
 from tracer.model.prompt import Block, Kind, Tier
-from tracer.model.views import FileResult, IngestResult, RequestDetail, RequestSummary
+from tracer.model.views import RequestDetail, RequestSummary
 from tracer.service import Service
 from tracer.store.connect import open_reader
 from tracer.store.prompts import block_texts, prompt_blocks

@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.samples import SAMPLES
 from tracer.ingest import IngestOptions, Ingestor, find_files
-from tracer.model.views import FileResult, IngestResult
+from tracer.model.ingest_views import FileResult, IngestResult
 
 Row = dict[str, Any]
 

@@ -5,9 +5,9 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tracer.errors import NotFoundError
-from tracer.model.anatomy_views import InstructionFileView
+from tracer.model.anatomy_views import InstructionFileView, ReminderView, SectionView
 from tracer.model.prompt import Tier
-from tracer.model.views import BlockView, ReminderView, RequestDetail, SectionView
+from tracer.model.views import BlockView, RequestDetail
 from web.blocks import MOST_CHARS, is_prefix
 from web.layout.marks import Span, first_line
 from web.urls import compare_url, marked_url, part_fragment, request_url, unfolded_url

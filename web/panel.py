@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from tracer.errors import NotFoundError
-from tracer.model.views import ReminderView, RequestDetail, SessionSummary
+from tracer.model.anatomy_views import ReminderView
+from tracer.model.views import RequestDetail, SessionSummary
 from tracer.service import Service
 from tracer.service.verdicts import SessionCache
 from web.checks import RequestRules, rules_of_request

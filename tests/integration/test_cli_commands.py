@@ -18,7 +18,8 @@ from tracer.cli import main
 from tracer.cli.exits import ExitCode
 from tracer.errors import InputError, NewerStoreError, TracerError, UsageError
 from tracer.ingest.run import IngestOptions, Ingestor
-from tracer.model.views import FileResult, IngestResult, SessionPage
+from tracer.model.ingest_views import FileResult, IngestResult
+from tracer.model.views import SessionPage
 
 Run = Callable[..., Result]
 

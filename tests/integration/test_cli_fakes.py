@@ -11,9 +11,10 @@ from tests.segment_factories import some_segments
 from tests.unit.test_compare_builders import a_gap, a_note, a_prompt, a_system, a_text, a_tool
 from tests.verdict_factories import a_brief
 from tracer.errors import NotFoundError
-from tracer.model.anatomy_views import McsStateView, Presence
+from tracer.model.anatomy_views import McsStateView, McsView, Presence, ReminderView, SectionView
 from tracer.model.doctor_views import DoctorLine, DoctorReport, SessionEvidence
 from tracer.model.events import Status, WindowKind
+from tracer.model.ingest_views import FileResult, IngestResult, LeftOut, SkippedLine, SourceView
 from tracer.model.prompt import Kind, Marker, Part, Prompt, Tier
 from tracer.model.session_list import ANY_SESSION, SessionFilter
 from tracer.model.source import SourceRef
@@ -23,20 +24,12 @@ from tracer.model.views import (
     ContextCategory,
     ContextUsageView,
     Evidence,
-    FileResult,
-    IngestResult,
     JoinedLogLine,
-    LeftOut,
-    McsView,
     PartSize,
-    ReminderView,
     RequestDetail,
     RequestSummary,
-    SectionView,
     SessionPage,
     SessionSummary,
-    SkippedLine,
-    SourceView,
     UsageTotals,
 )
 from tracer.service.comparing import Compared

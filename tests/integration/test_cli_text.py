@@ -13,7 +13,7 @@ from tracer.cli.progress import ProgressLine, describe
 from tracer.cli.table import Column, render
 from tracer.cli.text import byte_size, clip, display_width, duration, moment, number, pad, visible
 from tracer.jsonview.encoding import json_text
-from tracer.model.views import Progress
+from tracer.model.ingest_views import Progress
 
 
 @pytest.mark.parametrize(

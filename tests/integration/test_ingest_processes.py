@@ -33,7 +33,7 @@ from tracer import service
 from tracer.errors import StoreError
 from tracer.ingest import IngestOptions, Ingestor
 from tracer.model.events import Status
-from tracer.model.views import Progress
+from tracer.model.ingest_views import Progress
 from tracer.service import Service
 from tracer.store import connect, transactions
 from tracer.store.connect import open_writer

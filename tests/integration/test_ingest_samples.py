@@ -10,8 +10,9 @@ import pytest
 
 from tests.helpers import SAMPLES, ingest, message_sha256, messages_of, rows
 from tracer.model.events import Status
+from tracer.model.ingest_views import FileResult
 from tracer.model.prompt import Kind
-from tracer.model.views import FileResult, RequestSummary
+from tracer.model.views import RequestSummary
 from tracer.service import Service
 
 NAMES = sorted(path.parent.name for path in SAMPLES.glob("*/expected.json"))

@@ -15,7 +15,7 @@ import pytest
 from tests.homes import Store, minimal_session, minimal_usage, read
 from tracer.ingest import IngestOptions, Ingestor, find_files, readonly
 from tracer.ingest.readonly import BusyError, opened
-from tracer.model.views import FileResult
+from tracer.model.ingest_views import FileResult
 
 # Writes until it is told that it was read often enough, and never waits: with a timeout of 0, any
 # lock in its way is an error.

@@ -24,13 +24,15 @@ from tests.integration.test_web_pages import HOSTILE, Elements, client
 from tracer.model.anatomy_views import (
     DemotedView,
     McsStateView,
+    McsView,
     Presence,
     PresenceLane,
     PresenceRowView,
+    SectionView,
     UnverifiedTagView,
 )
 from tracer.model.prompt import Kind, Marker, Part, Tier
-from tracer.model.views import BlockView, McsView, RequestDetail, SectionView
+from tracer.model.views import BlockView, RequestDetail
 from web.layout.axis import Axis
 from web.layout.marks import Span, cut, first_line
 from web.layout.presence import Hap, PresenceDrawing, draw_presence

@@ -9,7 +9,7 @@ import click
 from tracer.cli.output import print_heading, print_table
 from tracer.cli.table import Column
 from tracer.cli.text import UNKNOWN, byte_size, duration, number, visible
-from tracer.model.views import FileResult, IngestResult, SkippedLine
+from tracer.model.ingest_views import FileResult, IngestResult, SkippedLine
 from tracer.words import plural
 
 _FILE_COLUMNS = (

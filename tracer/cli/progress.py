@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TextIO
 
 from tracer.cli.text import byte_size, clip, display_width, duration, visible
-from tracer.model.views import Progress
+from tracer.model.ingest_views import Progress
 from tracer.words import plural
 
 UPDATE_EVERY_MS = 100

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tracer.errors import InputError
-from tracer.model.views import LeftOut
+from tracer.model.ingest_views import LeftOut
 
 DEFAULT_FOLDERS = ("log", "rollout", "debug", "db", "agents")
 LOG_SUFFIXES = (".jsonl", ".log")

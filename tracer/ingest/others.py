@@ -12,8 +12,8 @@ from tracer.ingest.discover import LOG_SUFFIXES
 from tracer.ingest.files import EMPTY_HASH, FileFacts, file_facts, path_name
 from tracer.ingest.readonly import BusyError, facts_of, is_database
 from tracer.ingest.results import file_result, not_read
+from tracer.model.ingest_views import FileResult
 from tracer.model.source import SkipKind, Skipped
-from tracer.model.views import FileResult
 from tracer.store.records import Records
 from tracer.store.sources import (
     CURRENT,

@@ -3,8 +3,8 @@
 import re
 import sqlite3
 
+from tracer.model.ingest_views import FileResult
 from tracer.model.source import SkipKind, Skipped
-from tracer.model.views import FileResult
 from tracer.store.records import MAX_STORED_SKIPS
 from tracer.store.sources import SourceRow, skipped_lines
 

@@ -32,8 +32,8 @@ from tracer.ingest.prompts import FileState, PromptBuilder
 from tracer.ingest.results import file_result, length_in, not_read, too_long, torn
 from tracer.ingest.titles import title_of
 from tracer.model.events import LogEvent, ModelCall
+from tracer.model.ingest_views import FileResult, IngestResult, Progress
 from tracer.model.source import SkipKind, Skipped
-from tracer.model.views import FileResult, IngestResult, Progress
 from tracer.store.connect import open_writer
 from tracer.store.records import MAX_STORED_SKIPS, PromptFacts, Records, request_key
 from tracer.store.restore import first_place, newest_chains

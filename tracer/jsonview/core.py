@@ -13,16 +13,9 @@ from datetime import UTC, datetime, timedelta
 from typing import TypeAlias
 
 from tracer.model.doctor_views import DoctorLine, DoctorReport, SessionEvidence
+from tracer.model.ingest_views import FileResult, IngestResult, SkippedLine, SourceView
 from tracer.model.source import SourceRef
-from tracer.model.views import (
-    FileResult,
-    IngestResult,
-    SessionPage,
-    SessionSummary,
-    SkippedLine,
-    SourceView,
-    UsageTotals,
-)
+from tracer.model.views import SessionPage, SessionSummary, UsageTotals
 
 SCHEMA = 1
 JsonObject: TypeAlias = dict[str, object]

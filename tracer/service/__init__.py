@@ -23,6 +23,7 @@ from tracer.model.compare_views import (
     HunksView,
 )
 from tracer.model.doctor_views import DoctorReport
+from tracer.model.ingest_views import IngestResult, Progress, SourceView
 from tracer.model.new_blocks import RequestAdditions
 from tracer.model.session_comparison import SessionComparison
 from tracer.model.session_list import ANY_SESSION, SessionChoices, SessionFilter
@@ -32,14 +33,11 @@ from tracer.model.trace_views import TraceFile
 from tracer.model.verdict_views import Misses, VerdictView
 from tracer.model.views import (
     BlockView,
-    IngestResult,
-    Progress,
     RequestDetail,
     RequestOutline,
     RequestSummary,
     SessionPage,
     SessionSummary,
-    SourceView,
     Timeline,
 )
 from tracer.service.additions import session_additions

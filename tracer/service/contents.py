@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 
 from tracer.anatomy.calibration import Calibration, Sample, calibrate
-from tracer.model.views import SectionView
+from tracer.model.anatomy_views import SectionView
 from tracer.service.anatomy import RequestAnatomy, SessionAnatomy
 from tracer.service.facts import NO_PROMPT, FactsMaker, PromptFacts
 from tracer.service.kept import MOST_REQUESTS, Kept

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from tracer.anatomy.mcs import McsVerdict
 from tracer.anatomy.prompt import McsMessage, PlacedReminder, PlacedSection
 from tracer.anatomy.sections import section_name, section_rule
-from tracer.model.anatomy_views import McsStateView
-from tracer.model.views import McsView, ReminderView, SectionView
+from tracer.model.anatomy_views import McsStateView, McsView, ReminderView, SectionView
 from tracer.service.anatomy import PromptContent
 from tracer.service.placing import EVERYTHING, Shown
 from tracer.store.events import SectionRow

@@ -8,13 +8,14 @@ from typing import NamedTuple, Protocol
 import msgspec
 
 from tracer.assemble.attempts import AttemptFacts, Grouped, group_attempts
+from tracer.model.anatomy_views import SectionView
 from tracer.model.events import Status, WindowKind
 from tracer.model.prompt import Marker
 from tracer.model.segment_views import RequestSegments
 from tracer.model.source import SourceRef
 from tracer.model.usage import Convention, Usage
 from tracer.model.verdict import VerdictBrief
-from tracer.model.views import RequestSummary, SectionView
+from tracer.model.views import RequestSummary
 from tracer.service.facts import PromptFacts, logged_section
 from tracer.service.logged import LoggedSections
 from tracer.store.events import SectionRow, session_sections

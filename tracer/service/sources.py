@@ -3,7 +3,7 @@
 import sqlite3
 
 from tracer.errors import NotFoundError
-from tracer.model.views import SourceView
+from tracer.model.ingest_views import SourceView
 from tracer.store.records import MAX_STORED_SKIPS
 from tracer.store.sources import SourceRow, list_sources, skipped_lines, source_sessions
 

@@ -4,8 +4,8 @@ import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tracer.model.ingest_views import SkippedLine
 from tracer.model.source import SkipKind, SourceRef
-from tracer.model.views import SkippedLine
 
 CURRENT = "current"
 _NEVER_COMPLETED = "The line was not complete when the file was replaced; its rest was not seen."

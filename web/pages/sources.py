@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from tracer.model.views import SourceView
+from tracer.model.ingest_views import SourceView
 from web.filters import basename
 from web.rendering import Chrome, Crumb, chrome, render, service_of
 

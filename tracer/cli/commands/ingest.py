@@ -17,7 +17,7 @@ from tracer.cli.output import print_json
 from tracer.cli.progress import ProgressLine, progress_line
 from tracer.cli.text import visible
 from tracer.jsonview.core import ingest_json
-from tracer.model.views import IngestResult
+from tracer.model.ingest_views import IngestResult
 
 
 @click.command("ingest")

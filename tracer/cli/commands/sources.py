@@ -11,7 +11,7 @@ from tracer.cli.output import print_heading, print_json, print_table
 from tracer.cli.table import Column
 from tracer.cli.text import UNKNOWN, byte_size, moment, number, visible
 from tracer.jsonview.core import sources_json
-from tracer.model.views import SourceView
+from tracer.model.ingest_views import SourceView
 from tracer.service import Service
 from tracer.words import plural
 

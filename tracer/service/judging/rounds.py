@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from tracer.model.views import IngestResult, Progress
+from tracer.model.ingest_views import IngestResult, Progress
 from tracer.service.checking.keeping import check_all
 from tracer.service.judging.storing import judge_all
 from tracer.store.judging import session_name
