@@ -228,7 +228,7 @@ def test_a_torn_line_that_stays_torn_is_named_once(db: Path, rollout: Path) -> N
 def test_a_torn_line_is_named_however_many_lines_were_skipped_before(
     db: Path, rollout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tracer.ingest.run.MAX_STORED_SKIPS", 2)
+    monkeypatch.setattr("tracer.ingest.taking.MAX_STORED_SKIPS", 2)
     rollout.write_bytes(joined(call("req-1"), *[b"bad"] * 5) + b'{"completed')
     for more in (b"At", b'":'):
         (source,) = ingest(db, rollout).files

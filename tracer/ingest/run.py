@@ -6,10 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from tracer.assemble.usage import normalise
-from tracer.assemble.windows import KEPT_LISTS
-from tracer.formats import Format, all_formats, detect, format_named
-from tracer.hashing import digest
+from tracer.formats import all_formats, detect, format_named
 from tracer.ingest.asked_format import check_format
 from tracer.ingest.counting import CountingError, CountingProcess, count_here
 from tracer.ingest.files import (
@@ -26,17 +23,16 @@ from tracer.ingest.files import (
     tail_hash,
 )
 from tracer.ingest.joining import join_sessions
-from tracer.ingest.lines import Line, read_lines
+from tracer.ingest.lines import read_lines
 from tracer.ingest.others import OtherFiles
-from tracer.ingest.prompts import FileState, PromptBuilder
-from tracer.ingest.results import file_result, length_in, not_read, too_long, torn
-from tracer.ingest.titles import title_of
-from tracer.model.events import LogEvent, ModelCall
+from tracer.ingest.prompts import PromptBuilder
+from tracer.ingest.results import file_result, length_in, not_read
+from tracer.ingest.states import FileStates
+from tracer.ingest.taking import LineTaker, Reading
 from tracer.model.ingest_views import FileResult, IngestResult, Progress
-from tracer.model.source import SkipKind, Skipped
+from tracer.model.source import SkipKind
 from tracer.store.connect import open_writer
-from tracer.store.records import MAX_STORED_SKIPS, PromptFacts, Records, request_key
-from tracer.store.restore import first_place, newest_chains
+from tracer.store.records import MAX_STORED_SKIPS, Records
 from tracer.store.sources import (
     CURRENT,
     SourceRow,
@@ -49,17 +45,14 @@ from tracer.store.sources import (
     save_source,
     skipped_lines,
 )
-from tracer.store.tables import EVENT
 from tracer.store.transactions import TURN_S, close_writer
-from tracer.store.writer import Place, Writer
+from tracer.store.writer import Writer
 
 BATCH_BYTES = 24 << 20
 BATCH_SECONDS = 0.7
 SNIFF_BYTES = 256 << 10
 COUNT_ELSEWHERE_FROM_BYTES = 8 << 20
-MAX_STATES = 16
 DEFAULT_MAX_LINE_BYTES = 64 << 20
-_BLANK = b" \t\r\n\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,21 +78,6 @@ class _Run:
     count_error: str = ""
 
 
-@dataclass(slots=True)
-class _Reading:
-    """One file while it is read. `base_*` are the counts before this read."""
-
-    file: BinaryIO
-    facts: FileFacts
-    source: SourceRow
-    format: Format
-    state: FileState
-    new_records: int = 0
-    batch_bytes: int = 0
-    batch_started: float = 0.0
-    first_of_segment: bool = False
-
-
 class _OvertakenError(Exception):
     """Another process has read on in the same file: look at it anew."""
 
@@ -116,7 +94,11 @@ class Ingestor:
         self._records = Records(self._writer)
         self._builder = PromptBuilder(self._writer)
         self._others = OtherFiles(self._writer, self._records)
-        self._states: dict[str, FileState] = {}
+        self._states = FileStates(self._writer, self._builder)
+        self._taker = LineTaker(
+            self._writer, self._builder, self._records, self._others.rows, self._states,
+            self.options.max_line_bytes,
+        )  # fmt: skip
         self._not_read: dict[str, tuple[FileFacts, FileResult]] = {}
         self._read_again: set[str] = set()
 
@@ -201,7 +183,7 @@ class Ingestor:
         name = path_name(path)
         new_records = 0
         while True:
-            reading: _Reading | FileResult | None = None
+            reading: Reading | FileResult | None = None
             try:
                 facts = file_facts(path)
                 known = current_source(self.connection, name)
@@ -222,7 +204,7 @@ class Ingestor:
                         return reading
                     self._read(reading, run)
             except _OvertakenError:
-                if isinstance(reading, _Reading):
+                if isinstance(reading, Reading):
                     new_records += reading.new_records
                 continue
             except OSError as error:
@@ -244,7 +226,7 @@ class Ingestor:
 
     def _open(
         self, file: BinaryIO, facts: FileFacts, known: SourceRow | None
-    ) -> _Reading | FileResult:
+    ) -> Reading | FileResult:
         change = change_of(file, facts, known)
         name = path_name(facts.path)
         if change is Change.UNCHANGED:  # but for a limit that was raised
@@ -254,7 +236,7 @@ class Ingestor:
             log_format = format_named(known.format)
             if log_format is None:
                 return not_read(name, f"Its format {known.format!r} is not known any more.")
-            return _Reading(file, facts, known, log_format, self._state(known))
+            return Reading(file, facts, known, log_format, self._states.of(known))
         file.seek(0)
         head = file.read(SNIFF_BYTES)
         if not head:
@@ -268,38 +250,17 @@ class Ingestor:
                 f"Its content is none of the known formats ({known_names}). If it is one of them, "
                 "name it with --format.",
             )
-        state = self._state(known) if known is not None else FileState()
+        state = self._states.of(known) if known is not None else self._states.new(name)
         state.windows.begin_segment()
-        self._states[name] = state
         head_bytes, head_hash = head_fingerprint(file, facts.size_bytes)
         source = SourceRow(
             0, name, known.segment + 1 if known else 1, log_format.name, log_format.agent,
             facts.device, facts.inode, head_bytes, head_hash, EMPTY_HASH, 0, 0, 0, 0, 0, 0, 0,
             CURRENT, _now_ms(),
         )  # fmt: skip
-        return _Reading(file, facts, source, log_format, state, first_of_segment=known is not None)
+        return Reading(file, facts, source, log_format, state, first_of_segment=known is not None)
 
-    def _state(self, known: SourceRow) -> FileState:
-        """What the file's next record may be relative to; loaded where another process read the
-        file up to here."""
-        name = known.path
-        state = self._states.pop(name, None)
-        if (
-            state is None
-            or state.generation != self._writer.generation
-            or state.read_up_to != (known.id, known.offset_bytes)
-        ):
-            state = self._restored(name)
-        self._states[name] = state
-        while len(self._states) > MAX_STATES:
-            self._states.pop(next(iter(self._states)))
-        return state
-
-    def _restored(self, name: str, before: tuple[int, int] | None = None) -> FileState:
-        chains = newest_chains(self.connection, name, KEPT_LISTS, before)
-        return self._builder.restored(chains)
-
-    def _read(self, reading: _Reading, run: _Run) -> None:
+    def _read(self, reading: Reading, run: _Run) -> None:
         try:
             self._begin(reading)
             joined = self._ends_without_newline(reading)
@@ -308,7 +269,7 @@ class Ingestor:
                 if joined and not line.torn and line.data is not None and not line.data.strip():
                     # The end of a line that was whole without it.
                     reading.source.offset_bytes += line.size_bytes
-                elif not self._line(reading, line):
+                elif not self._taker.take(reading, line):
                     break
                 joined = False
                 reading.batch_bytes += line.size_bytes
@@ -322,12 +283,12 @@ class Ingestor:
             self._writer.rollback()
             self._records.forget()
             self._others.rows.forget()
-            self._states.pop(reading.source.path, None)
+            self._states.drop(reading.source.path)
             raise
         reading.state.generation = self._writer.generation
         reading.state.read_up_to = (reading.source.id, reading.source.offset_bytes)
 
-    def _begin(self, reading: _Reading) -> None:
+    def _begin(self, reading: Reading) -> None:
         """Begin a batch where the last one ended, unless another process was faster."""
         self._writer.begin()
         source = reading.source
@@ -348,13 +309,13 @@ class Ingestor:
         reading.batch_bytes = 0
         reading.batch_started = time.monotonic()
 
-    def _batch_is_full(self, reading: _Reading) -> bool:
+    def _batch_is_full(self, reading: Reading) -> bool:
         return (
             reading.batch_bytes >= BATCH_BYTES
             or time.monotonic() - reading.batch_started > BATCH_SECONDS
         )
 
-    def _commit(self, reading: _Reading, run: _Run, *, at_end: bool) -> None:
+    def _commit(self, reading: Reading, run: _Run, *, at_end: bool) -> None:
         source, facts = reading.source, reading.facts
         source.device, source.inode = facts.device, facts.inode
         source.size_bytes, source.mtime_ns = facts.size_bytes, facts.mtime_ns
@@ -374,7 +335,8 @@ class Ingestor:
         generation = self._writer.generation
         self._writer.commit()
         if self._writer.generation != generation:
-            self._reload(reading)
+            # The writer dropped its ids to save memory: this file's lists are loaded anew.
+            reading.state = self._states.load(source.path)
         run.records = sum(r.new_records for r in run.results) + reading.new_records
         self._report(run, "reading", source.path)
         if run.counting is not None:
@@ -385,89 +347,15 @@ class Ingestor:
                 run.count_error = f"Tokens were not counted: {error}"
                 run.counting = None
 
-    def _reload(self, reading: _Reading) -> None:
-        """The writer dropped its ids to save memory: load this file's lists anew."""
-        name = reading.source.path
-        self._states[name] = reading.state = self._restored(name)
-
     def _drop_torn(self, source: SourceRow) -> None:
         source.skipped -= drop_skipped(self.connection, source.id, SkipKind.TORN)
 
-    def _ends_without_newline(self, reading: _Reading) -> bool:
+    def _ends_without_newline(self, reading: Reading) -> bool:
         offset = reading.source.offset_bytes
         if offset == 0:
             return False
         reading.file.seek(offset - 1)
         return reading.file.read(1) != b"\n"
-
-    def _line(self, reading: _Reading, line: Line) -> bool:
-        """Take one line; False where it is torn and must wait for its rest."""
-        source = reading.source
-        place = Place(source.id, source.lines + 1, line.offset_bytes)
-        event = self._parse(reading, line)
-        if line.torn and not isinstance(event, ModelCall | LogEvent):
-            if event is not None:
-                self._skip(source, place, torn(event))
-            return False
-        source.lines += 1
-        source.offset_bytes = line.offset_bytes + line.size_bytes
-        if isinstance(event, Skipped):
-            self._skip(source, place, event)
-        elif event is not None:
-            source.records += 1
-            if self._store(reading, event, place, line.data or b""):
-                reading.new_records += 1
-            else:
-                source.duplicates += 1
-        return True
-
-    def _parse(self, reading: _Reading, line: Line) -> ModelCall | LogEvent | Skipped | None:
-        if line.data is None:
-            return too_long(line.size_bytes, self.options.max_line_bytes, line.head)
-        if not line.data.strip(_BLANK):
-            return None
-        return reading.format.parse(line.data)
-
-    def _store(
-        self, reading: _Reading, event: ModelCall | LogEvent, place: Place, data: bytes
-    ) -> bool:
-        agent = reading.format.agent
-        if isinstance(event, LogEvent):
-            name = event.identity.encode() or data.strip(_BLANK)
-            if event.usage_row is not None:
-                self._others.rows.put(event.usage_row, agent, place, EVENT)
-            return self._records.log_event(event, agent, place, digest(name))
-        line_hash = b"" if event.request_id else digest(data.strip(_BLANK))
-        if reading.first_of_segment:
-            self._recognise(reading, event, line_hash)
-        if event.reset_json:
-            reading.state.windows.begin_segment()
-        prompt = self._builder.build(event, place, reading.state)
-        facts = PromptFacts(
-            prompt.node, prompt.message_count, prompt.verified_from, prompt.carry,
-            prompt.observed, prompt.system_from, prompt.markers, prompt.layout,
-        )  # fmt: skip
-        usage = normalise(event.usage) if event.usage else None
-        stored = self._records.request(event, usage, facts, agent, place, line_hash)
-        if stored and event.started_at_ms is not None:
-            self._records.title(event, agent, title_of)
-        return stored
-
-    def _recognise(self, reading: _Reading, event: ModelCall, line_hash: bytes) -> None:
-        """A segment that begins with a record which the file has shown before is that file again,
-        touched or edited: it is read with what was known before that record, as the first time."""
-        reading.first_of_segment = False
-        path = reading.source.path
-        key = request_key(event.session_id, event.request_id, event.attempt, line_hash)
-        place = first_place(self.connection, path, key)
-        if place is not None:
-            self._states[path] = reading.state = self._restored(path, before=place)
-            reading.state.windows.begin_segment()
-
-    def _skip(self, source: SourceRow, place: Place, skip: Skipped) -> None:
-        source.skipped += 1
-        if source.skipped <= MAX_STORED_SKIPS or skip.kind is SkipKind.TORN:
-            self._records.skipped(place, skip)
 
     def _report(
         self, run: _Run, phase: str, path: str, counted: int = 0, uncounted: int = 0
