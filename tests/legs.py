@@ -3,8 +3,8 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from tracer.anatomy.messages import BlockReading
-from tracer.assemble.chains import ChainNode, Leg
-from tracer.assemble.marked import PLAIN_ROLES
+from tracer.assemble.chains import ChainNode
+from tracer.assemble.marked import PLAIN_ROLES, Leg
 from tracer.assemble.trees import PromptTree, Run, TreeRows
 from tracer.model.prompt import Part
 

@@ -13,7 +13,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from tracer.anatomy.mcs import START
 from tracer.anatomy.messages import BlockReading
-from tracer.assemble.marked import GAP_AT_HEAD, PLAIN_ROLES, MarkedMessage, MessageFold
+from tracer.assemble.marked import GAP_AT_HEAD, PLAIN_ROLES, Leg, MarkedMessage, MessageFold
 from tracer.model.prompt import Part
 
 PARTS = tuple(Part)
@@ -56,30 +56,6 @@ class ChainNode(NamedTuple):
     bpe_tokens: int | None
 
 
-class Leg(NamedTuple):
-    """A stretch of the tree: one node, or several plain ones that follow each other.
-
-    The columns up to `role` are those of its last node, `parent_id` is where it goes on from.
-    `depth` counts the blocks of the path that ends with it, `cum_chars` their characters. `tokens`
-    and `uncounted` are sums over the leg: BPE counts, the agent's estimate for blocks that are not
-    counted, and how many those are. `plain` has a letter a block, by PLAIN_ROLES, a capital for one
-    that goes on with a message; it is empty for one node that is not plain.
-    """
-
-    id: int
-    parent_id: int | None
-    block_id: int
-    message_index: int | None
-    block_index: int
-    part: str
-    role: str
-    depth: int
-    cum_chars: int
-    tokens: int
-    uncounted: int
-    plain: str = ""
-
-
 class Sizes:
     """Over a path: blocks, chars and tokens per part (in the order of PARTS), messages per role,
     and blocks that are not counted. Tokens are BPE counts, or the agent's estimate for a block that
@@ -98,14 +74,13 @@ class Sizes:
     def add(self, leg: Leg, above: "Sizes", begun: Mapping[str, int]) -> None:
         """Add a leg to these sizes, which are a copy of those above it; `begun` counts the messages
         that begin in it, by role."""
-        part, depth, cum_chars, tokens, uncounted = leg[5], *leg[7:11]
-        values, at = self._values, _PART_AT[part]
-        values[at] += depth - above.depth
-        values[at + _N] += cum_chars - above.cum_chars
-        values[at + 2 * _N] += tokens
-        self.total_tokens = above.total_tokens + tokens
-        self.uncounted = above.uncounted + uncounted
-        self.cum_chars = cum_chars
+        values, at = self._values, _PART_AT[leg.part]
+        values[at] += leg.depth - above.depth
+        values[at + _N] += leg.cum_chars - above.cum_chars
+        values[at + 2 * _N] += leg.tokens
+        self.total_tokens = above.total_tokens + leg.tokens
+        self.uncounted = above.uncounted + leg.uncounted
+        self.cum_chars = leg.cum_chars
         for role, count in begun.items():
             values[3 * _N + self._roles.index(role)] += count
 
@@ -115,8 +90,8 @@ class Sizes:
 
     def below(self, leg: Leg) -> "Sizes":
         """The sizes of a plain leg that goes on from these."""
-        here = Sizes(leg[7], self._values.copy(), self._roles)
-        here.add(leg, self, messages_begun(leg[11]))
+        here = Sizes(leg.depth, self._values.copy(), self._roles)
+        here.add(leg, self, messages_begun(leg.plain))
         return here
 
     @property
@@ -193,21 +168,24 @@ def path_sums(
     One list copy a leg; the lists of tools and marks share their beginnings.
     """
     roles: dict[str, None] = {}
-    for plain, inside, role in dict.fromkeys((leg[11], leg[4], leg[6]) for leg in legs):
+    for plain, inside, role in dict.fromkeys(
+        (leg.plain, leg.block_index, leg.role) for leg in legs
+    ):
         roles |= dict.fromkeys(messages_begun(plain, inside, role))
     roles |= dict.fromkeys(PLAIN_ROLES)
     root = Sums(0, [0] * (3 * _N + len(roles)), tuple(roles))
     sums: dict[int, Sums] = {}
     fold = MessageFold(legs, readings or {}, plugins)
     for leg in legs:
-        parent_id, block_id, index, inside, part, role, depth = leg[1:8]
-        above = root if parent_id is None else sums[parent_id]
-        here = sums[leg[0]] = above.copy(depth)
-        here.add(leg, above, {} if index is None else messages_begun(leg[11], inside, role))
-        if index is not None:
+        above = root if leg.parent_id is None else sums[leg.parent_id]
+        here = sums[leg.id] = above.copy(leg.depth)
+        if leg.message_index is None:
+            here.add(leg, above, {})
+        else:
+            here.add(leg, above, messages_begun(leg.plain, leg.block_index, leg.role))
             _add_messages(fold, leg, above, here)
-        if part == "tools" or (index is None and part == "gap"):
-            here.tools = Link(block_id, above.tools)
+        if leg.part == "tools" or (leg.message_index is None and leg.part == "gap"):
+            here.tools = Link(leg.block_id, above.tools)
     return sums
 
 
@@ -221,8 +199,8 @@ def messages_begun(plain: str, block_index: int = 0, role: str = "") -> dict[str
 
 def _add_messages(fold: MessageFold, leg: Leg, above: Sums, here: Sums) -> None:
     """Take the message in which a leg ends as if it ended there."""
-    part, plain = leg[5], leg[11]
-    begins = plain[0].islower() if plain else leg[4] == 0
+    part, plain = leg.part, leg.plain
+    begins = plain[0].islower() if plain else leg.block_index == 0
     before = above.stand if begins else above.before
     marks = here.marks_before = above.marks if begins else above.marks_before
     if plain:
@@ -236,7 +214,7 @@ def _add_messages(fold: MessageFold, leg: Leg, above: Sums, here: Sums) -> None:
     here.marks = marks
     if part == "system":
         if above.head != GAP_AT_HEAD:
-            here.head = leg[0]
+            here.head = leg.id
     elif part == "gap":
         here.whole = False
         if before is START:

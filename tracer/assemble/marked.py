@@ -7,7 +7,7 @@ messages are plain: what follows from a run of them is remembered, and costs one
 
 import re
 from collections.abc import Container, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tracer.anatomy.mcs import Stand, step
 from tracer.anatomy.messages import BlockReading, MessageReading, Sort, message_of, sort_of
@@ -32,6 +32,30 @@ def _weighty(letters: str) -> str:
     return messages if stop < 0 else messages[0] + messages[stop:]
 
 
+class Leg(NamedTuple):
+    """A stretch of the tree: one node, or several plain ones that follow each other.
+
+    The columns up to `role` are those of its last node, `parent_id` is where it goes on from.
+    `depth` counts the blocks of the path that ends with it, `cum_chars` their characters. `tokens`
+    and `uncounted` are sums over the leg: BPE counts, the agent's estimate for blocks that are not
+    counted, and how many those are. `plain` has a letter a block, by PLAIN_ROLES, a capital for one
+    that goes on with a message; it is empty for one node that is not plain.
+    """
+
+    id: int
+    parent_id: int | None
+    block_id: int
+    message_index: int | None
+    block_index: int
+    part: str
+    role: str
+    depth: int
+    cum_chars: int
+    tokens: int
+    uncounted: int
+    plain: str = ""
+
+
 class MarkedMessage(NamedTuple):
     """A message that says something: reminders, mid-conversation system text, or, of a user, a
     plugin's name. `first_index` is the place of its first block in the prompt, `before` where the
@@ -47,11 +71,11 @@ class MarkedMessage(NamedTuple):
 
 
 class MessageFold:
-    """Where the fold stands behind each leg. `legs` are those of `tracer.assemble.chains`."""
+    """Where the fold stands behind each leg."""
 
     def __init__(
         self,
-        legs: Sequence[tuple[Any, ...]],
+        legs: Sequence[Leg],
         readings: Mapping[int, BlockReading],
         plugins: Container[int],
     ) -> None:
@@ -61,7 +85,7 @@ class MessageFold:
         self._stands: dict[Stand, Stand] = {}
         self._steps: dict[tuple[int, str, str], Stand] = {}
         self._runs: dict[tuple[int, str], tuple[Stand, Stand]] = {}
-        self._rows: dict[int, tuple[Any, ...]] = {}
+        self._by_id: dict[int, Leg] = {}
 
     def after_plain(self, letters: str, before: Stand) -> tuple[Stand, Stand]:
         """Where the fold stands before the last message of a run of plain blocks, and behind it;
@@ -78,21 +102,21 @@ class MessageFold:
         return found
 
     def after(
-        self, row: tuple[Any, ...], before: Stand, above_depth: int
+        self, leg: Leg, before: Stand, above_depth: int
     ) -> tuple[Stand, MarkedMessage | None]:
         """Where the fold stands behind the message that ends with a leg of one node, and what it
         says.
 
         `before` is where it stood before the message; `above_depth` the blocks before the node's.
         """
-        block_id, block_index, part, role = row[2], row[4], row[5], row[6]
+        block_id, part, role = leg.block_id, leg.part, leg.role
         if (
             block_id in self._readings
             or part == "mcs"
-            or (block_index and role == "user")
+            or (leg.block_index and role == "user")
             and part != "gap"
         ):
-            return self._read(row, before, above_depth)
+            return self._read(leg, before, above_depth)
         # What follows from a message without reminders depends on its sort alone. Equal stands are
         # one object, which lives as long as this does: so its id can stand for it.
         key = (id(before), part, role)
@@ -106,12 +130,13 @@ class MessageFold:
         return self._stands.setdefault(stand, stand)
 
     def _read(
-        self, row: tuple[Any, ...], before: Stand, above_depth: int
+        self, leg: Leg, before: Stand, above_depth: int
     ) -> tuple[Stand, MarkedMessage | None]:
-        index, role = row[3], row[6]
-        blocks = self._blocks(row)
+        index = leg.message_index
+        assert index is not None
+        blocks = self._blocks(leg)
         readings = [self._readings.get(block, _NOTHING) for block in blocks]
-        reading = message_of(sort_of(role, readings), readings)
+        reading = message_of(sort_of(leg.role, readings), readings)
         stand = self._one(step(before, reading, index))
         named = reading.sort is Sort.USER and any(block in self._plugins for block in blocks)
         if not (reading.spans or reading.sort is Sort.MCS or named):
@@ -119,14 +144,14 @@ class MessageFold:
         first = above_depth - (len(blocks) - 1)
         return stand, MarkedMessage(index, first, blocks, reading, before)
 
-    def _blocks(self, row: tuple[Any, ...]) -> tuple[int, ...]:
+    def _blocks(self, leg: Leg) -> tuple[int, ...]:
         """The blocks of a message as far as this node."""
-        found = [row[2]]
-        while row[4] and row[1] is not None:
-            self._rows = self._rows or {node[0]: node for node in self._legs}
-            above = self._rows[row[1]]
-            if above[3] != row[3]:
+        found = [leg.block_id]
+        while leg.block_index and leg.parent_id is not None:
+            self._by_id = self._by_id or {other.id: other for other in self._legs}
+            above = self._by_id[leg.parent_id]
+            if above.message_index != leg.message_index:
                 break
-            row = above
-            found.append(row[2])
+            leg = above
+            found.append(leg.block_id)
         return tuple(reversed(found))

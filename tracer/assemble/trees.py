@@ -14,7 +14,8 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from tracer.anatomy.messages import BlockReading
-from tracer.assemble.chains import EMPTY, Leg, Sizes, Sums, path_sums
+from tracer.assemble.chains import EMPTY, Sizes, Sums, path_sums
+from tracer.assemble.marked import Leg
 
 
 class Run(NamedTuple):

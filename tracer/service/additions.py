@@ -18,7 +18,7 @@ def session_additions(
     connection: sqlite3.Connection, row_id: int, *, texts: bool
 ) -> Iterator[RequestAdditions]:
     """The additions of every request, by start time."""
-    parents = {node[0]: node[1] for node in session_nodes(connection, row_id)}
+    parents = {node.id: node.parent_id for node in session_nodes(connection, row_id)}
     rows = session_block_rows(connection, sorted(parents))
     owner: dict[int, int] = {}
     for seq, request in enumerate(session_requests(connection, row_id), 1):

@@ -35,8 +35,8 @@ from tracer.anatomy.prompt import (
     with_plugins,
 )
 from tracer.anatomy.settle import settle
-from tracer.assemble.chains import Leg, Link, Sums, unlink
-from tracer.assemble.marked import GAP_AT_HEAD, MarkedMessage
+from tracer.assemble.chains import Link, Sums, unlink
+from tracer.assemble.marked import GAP_AT_HEAD, Leg, MarkedMessage
 from tracer.assemble.trees import PromptTree
 from tracer.model.prompt import Block, Kind, Part, PlacedBlock, Tier
 from tracer.service.logged import LoggedSections
@@ -235,7 +235,7 @@ class SessionAnatomy:
         blocks: dict[int, list[PlacedBlock]] = {}
         first_index: dict[int, int] = {}
         node = self.tree.legs.get(head)
-        while node is not None and node[5] == Part.SYSTEM:
+        while node is not None and node.part == Part.SYSTEM:
             node_id, above, block_id, index, block_index = node[:5]
             if index is None:  # not a message: nothing can be said of its place
                 node = None if above is None else self.tree.legs[above]

@@ -76,8 +76,8 @@ def _tools(
     connection: sqlite3.Connection, row_id: int, requests: Iterable[RequestSummary]
 ) -> dict[_Key, Member]:
     """The tools by name, each with its schemas: every list of tools is looked at once."""
-    nodes = {n[0]: n for n in session_nodes(connection, row_id)}
-    blocks = session_block_rows(connection, [i for i, n in nodes.items() if n[5] == Part.TOOLS])
+    nodes = {n.id: n for n in session_nodes(connection, row_id)}
+    blocks = session_block_rows(connection, [i for i, n in nodes.items() if n.part == Part.TOOLS])
     tips = {row.key: row.node_id for row in session_requests(connection, row_id)}
     collected = _Collected()
     lists: dict[int | None, list[int]] = {None: []}
@@ -87,7 +87,7 @@ def _tools(
         node = tip
         while node is not None and node not in lists:
             path.append(node)
-            node = nodes[node][1]
+            node = nodes[node].parent_id
         found = lists[node]
         for step in reversed(path):
             found = [*found, step] if step in blocks else found

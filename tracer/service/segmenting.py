@@ -76,7 +76,7 @@ class PromptPath:
     """The nodes of a prompt from its beginning, with sums along it."""
 
     def __init__(self, nodes: Sequence[ChainNode]) -> None:
-        self._nodes = {node[0]: node for node in nodes}
+        self._nodes = {node.id: node for node in nodes}
         self._at: dict[int, int] = {}
         self._path: list[int] = []
         self.starts: list[int] = []
@@ -92,7 +92,7 @@ class PromptPath:
         node: int | None = tip
         while node is not None and node not in self._at:
             fresh.append(node)
-            node = self._nodes[node][1]
+            node = self._nodes[node].parent_id
         keep = self._at[node] + 1 if node is not None else 0
         for gone in self._path[keep:]:
             del self._at[gone]
@@ -107,16 +107,18 @@ class PromptPath:
 
     def _add(self, node_id: int) -> None:
         node = self._nodes[node_id]
-        before = self._nodes[node[1]] if node[1] is not None else None
-        if node[3] is not None and node[4] == 0:
+        before = self._nodes[node.parent_id] if node.parent_id is not None else None
+        if node.message_index is not None and node.block_index == 0:
             self.starts.append(len(self._path))
         self._at[node_id] = len(self._path)
         self._path.append(node_id)
-        self.blocks.append(node[2])
-        estimate = node[8] - (before[8] if before else 0)
-        self.chars.append(node[7])
-        self.tokens.append(self.tokens[-1] + (estimate if node[9] is None else node[9]))
-        uncounted = node[9] is None and node[5] != "gap"
+        self.blocks.append(node.block_id)
+        estimate = node.cum_estimate_tokens - (before.cum_estimate_tokens if before else 0)
+        self.chars.append(node.cum_chars)
+        self.tokens.append(
+            self.tokens[-1] + (estimate if node.bpe_tokens is None else node.bpe_tokens)
+        )
+        uncounted = node.bpe_tokens is None and node.part != "gap"
         self.uncounted.append(self.uncounted[-1] + uncounted)
 
     def span(self, first: int, messages: int) -> tuple[int, int]:
@@ -127,7 +129,7 @@ class PromptPath:
 
     def role(self, at: int) -> str:
         """The role of the message of a node of the path."""
-        return self._nodes[self._path[at]][6]
+        return self._nodes[self._path[at]].role
 
     @property
     def tool_nodes(self) -> int:

@@ -77,7 +77,7 @@ class TracedAnatomies:
         nodes = session_nodes(connection, row_id) if self._stored.layouts else []
         self._path = PromptPath(nodes)
         self._list = NoteList(self._stored)
-        self._hashes = tool_names(connection, sorted({node[2] for node in nodes}))
+        self._hashes = tool_names(connection, sorted({node.block_id for node in nodes}))
         self._layout = PromptLayout("", ())
         self._prefix: tuple[tuple[int, int, int], ...] = ()
         self._told: list[_Told] = []

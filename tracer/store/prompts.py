@@ -7,7 +7,7 @@ once (`session_nodes`), never path by path.
 import json
 import sqlite3
 from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias, cast
+from typing import NamedTuple, TypeAlias
 
 from tracer.assemble.chains import ChainNode
 from tracer.model.prompt import Block, Kind, Part, Tier
@@ -68,11 +68,7 @@ _SPAN_NODES_PER_REQUEST = 64
 
 
 def session_nodes(connection: sqlite3.Connection, row_id: int) -> list[ChainNode]:
-    """Every node of a session's prompts, each once, parents before children.
-
-    The rows are what the query gives, in the order of ChainNode's fields: building an object for
-    each of them would take longer than the query.
-    """
+    """Every node of a session's prompts, each once, parents before children."""
     tips = [
         row[0]
         for row in connection.execute(
@@ -99,7 +95,7 @@ def session_nodes(connection: sqlite3.Connection, row_id: int) -> list[ChainNode
                 needed.add(row[1])
     own.reverse()
     before = [node for node in needed if node < first]
-    return [*_ancestors(connection, before), *cast("list[ChainNode]", own)]
+    return [*_ancestors(connection, before), *map(ChainNode._make, own)]
 
 
 def _ancestors(connection: sqlite3.Connection, tips: Sequence[int]) -> list[ChainNode]:
@@ -115,7 +111,7 @@ def _ancestors(connection: sqlite3.Connection, tips: Sequence[int]) -> list[Chai
 SELECT {_NODE_COLUMNS} FROM up JOIN nodes n ON n.id = up.id {_NODE_TOKENS} ORDER BY n.id""",
         (json.dumps(tips),),
     )
-    return cast("list[ChainNode]", rows.fetchall())
+    return [*map(ChainNode._make, rows)]
 
 
 def tool_names(connection: sqlite3.Connection, ids: Sequence[int]) -> dict[int, tuple[str, bytes]]:

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
-from tracer.assemble.chains import Leg
+from tracer.assemble.marked import Leg
 from tracer.assemble.trees import Run, TreeRows, estimated, known_tokens
 from tracer.tokens import DEFAULT_ENCODING
 

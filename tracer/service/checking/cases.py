@@ -52,7 +52,7 @@ class _Builder:
         self._logged = logged = LoggedSections(session_sections(connection, row_id))
         self._anatomy = SessionAnatomy(connection, row_id, logged)
         nodes = session_nodes(connection, row_id)
-        ids = {node[2] for node in nodes}
+        ids = {node.block_id for node in nodes}
         self._messages = SessionMessages(
             nodes,
             block_contents(connection, ids),

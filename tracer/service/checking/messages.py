@@ -41,7 +41,7 @@ class SessionMessages:
         readings: Mapping[int, BlockReading],
     ) -> None:
         """`blocks` are texts and wire hashes, by row id."""
-        self._nodes: dict[int, ChainNode] = {node[0]: node for node in nodes}
+        self._nodes: dict[int, ChainNode] = {node.id: node for node in nodes}
         self._blocks = blocks
         self._readings = readings
         self._made: dict[tuple[int, ...], CheckedMessage] = {}
@@ -62,10 +62,10 @@ class SessionMessages:
         current: int | None = node_id
         while current is not None:
             node = self._nodes[current]
-            if node[3] is None or (current in self._known and not _goes_on(node, fresh)):
+            if node.message_index is None or (current in self._known and not _goes_on(node, fresh)):
                 break
             fresh.append(node)
-            current = node[1]
+            current = node.parent_id
         fresh.reverse()
         if current is not None and current in self._known:
             before, length = self._known[current]
@@ -79,11 +79,15 @@ class SessionMessages:
         start = 0
         while start < len(nodes):
             end = start + 1
-            while end < len(nodes) and nodes[end][3] == nodes[start][3] and nodes[end][4]:
+            while (
+                end < len(nodes)
+                and nodes[end].message_index == nodes[start].message_index
+                and nodes[end].block_index
+            ):
                 end += 1
-            message = self._message(tuple(node[2] for node in nodes[start:end]))
+            message = self._message(tuple(node.block_id for node in nodes[start:end]))
             path.messages.extend([message] * (message.gap or 1))
-            self._known.setdefault(nodes[end - 1][0], (path, len(path.messages)))
+            self._known.setdefault(nodes[end - 1].id, (path, len(path.messages)))
             start = end
 
     def _message(self, ids: tuple[int, ...]) -> CheckedMessage:
@@ -116,8 +120,8 @@ class SessionMessages:
             current = node_id
             while current is not None:
                 node = self._nodes[current]
-                blocks.append(self._blocks[node[2]][0])
-                current = node[1]
+                blocks.append(self._blocks[node.block_id][0])
+                current = node.parent_id
             blocks.reverse()
             tools = tuple(b for b in blocks if b.tier is Tier.TOOLS and b.kind is not Kind.GAP)
             found = self._tool_lists[node_id] = Tools(tools, len(tools) == len(blocks))
@@ -126,7 +130,9 @@ class SessionMessages:
 
 def _goes_on(node: ChainNode, fresh: Sequence[ChainNode]) -> bool:
     """Whether the message of a node goes on in the node below it."""
-    return bool(fresh) and fresh[-1][3] == node[3] and fresh[-1][4] > 0
+    return (
+        bool(fresh) and fresh[-1].message_index == node.message_index and fresh[-1].block_index > 0
+    )
 
 
 def shared_messages(a: list[CheckedMessage], b: list[CheckedMessage]) -> int:

@@ -57,7 +57,7 @@ def proven_blocks(paths: Paths, tip: PathSums, path: Sequence[int], row: Request
     if row.verified_from == 0:
         return whole
     for depth in range(tip.talk_from if row.system_from else 0, whole):
-        index = paths.nodes[path[depth]][3]
+        index = paths.nodes[path[depth]].message_index
         if index is not None and (row.verified_from is None or index < row.verified_from):
             return depth
     return whole
@@ -106,8 +106,8 @@ def boundary(now: Billed, depth: int) -> Boundary:
     node = now.paths.nodes[node_id]
     sums = now.paths.sums[node_id]
     block = now.paths.blocks[sums.block_id]
-    tier, message_index = block.tier, node[3]
-    index = node[4]
+    tier, message_index = block.tier, node.message_index
+    index = node.block_index
     if tier is not Tier.TOOLS and message_index is not None:
         index = message_index
         if tier is Tier.MESSAGES:
@@ -117,7 +117,7 @@ def boundary(now: Billed, depth: int) -> Boundary:
         tier=tier,
         tier_index=index,
         message_index=message_index,
-        block_index=node[4] if message_index is not None else 0,
+        block_index=node.block_index if message_index is not None else 0,
         role=block.role,
         kind=block.kind,
         end_tokens=now.end(depth),

@@ -67,7 +67,7 @@ def later_proof(
         return None
     if not _same_place(paths, now.path[depth], other[depth]):
         return None
-    index = paths.nodes[other[depth]][3]
+    index = paths.nodes[other[depth]].message_index
     if index is None or index >= paths.system_messages(now.tip) + HEAD_MESSAGES:
         return None
     start, end = now.end(depth - 1), now.end(depth)
@@ -86,7 +86,7 @@ def _parting(a: Sequence[int], b: Sequence[int]) -> int | None:
 
 def _same_place(paths: Paths, a: int, b: int) -> bool:
     """True for two texts of the user at the same place of the message list."""
-    one, other = paths.blocks[paths.nodes[a][2]], paths.blocks[paths.nodes[b][2]]
+    one, other = (paths.blocks[paths.nodes[node].block_id] for node in (a, b))
     return (
         paths.nodes[a][3:5] == paths.nodes[b][3:5]
         and one.tier is other.tier is Tier.MESSAGES
@@ -104,7 +104,7 @@ def is_of_the_prefix(difference: Difference) -> bool:
 
 def with_proof(verdict: Verdict, proof: LaterProof, paths: Paths) -> Verdict:
     """The verdict, with what it rests on said."""
-    index = paths.nodes[proof.node_id][3] or 0
+    index = paths.nodes[proof.node_id].message_index or 0
     place = tier_place(Tier.MESSAGES, index)
     note = (
         f"not in this request's own record, which is a window: request {proof.call.facts.key} is "

@@ -52,14 +52,16 @@ class Paths:
         self._connection = connection
         self.tips = tuple(dict.fromkeys(tips))
         nodes = session_nodes(connection, row_id)
-        self.nodes: dict[int, ChainNode] = {node[0]: node for node in nodes}
-        self.blocks: dict[int, BlockInfo] = block_infos(connection, {node[2] for node in nodes})
+        self.nodes: dict[int, ChainNode] = {node.id: node for node in nodes}
+        self.blocks: dict[int, BlockInfo] = block_infos(
+            connection, {node.block_id for node in nodes}
+        )
         self.sums: dict[int, PathSums] = {}
         for node in nodes:
-            self.sums[node[0]] = self._below(node)
+            self.sums[node.id] = self._below(node)
 
     def _below(self, node: ChainNode) -> PathSums:
-        id_, parent_id, block_id = node[0], node[1], node[2]
+        id_, parent_id, block_id = node.id, node.parent_id, node.block_id
         block = self.blocks[block_id]
         above = self.sums[parent_id] if parent_id is not None else _EMPTY
         depth, gap, tokens = above.depth + 1, block.kind is Kind.GAP, block.tokens
@@ -100,7 +102,7 @@ class Paths:
         """How many leading system messages a path has."""
         if sums.system_end is None:
             return 0
-        index = self.nodes[sums.system_end][3]
+        index = self.nodes[sums.system_end].message_index
         return 0 if index is None else index + 1
 
     def contains(self, tip: int, node_id: int) -> bool:

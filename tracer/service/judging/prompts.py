@@ -133,11 +133,11 @@ class Comparing:
         beginning and its end), and what may be a reminder, wherever it went."""
         nodes, blocks = self._paths.nodes, self._paths.blocks
         wanted = {
-            nodes[node][2]
+            nodes[node].block_id
             for path, (start, end) in zip(paths, heads, strict=True)
             for node in path[start:end]
         }
-        tails = [[nodes[node][2] for node in path[common:]] for path in paths]
+        tails = [[nodes[node].block_id for node in path[common:]] for path in paths]
         both = set(tails[0]) & set(tails[1])
         for tail in tails:
             own = [i for i in tail if i not in both]
@@ -152,7 +152,7 @@ class Comparing:
         start = self._paths.sums[tip.tools_end].depth + 1 if tip.tools_end is not None else 0
         limit = self._paths.system_messages(tip) + HEAD_MESSAGES
         end = start
-        while end < len(path) and (nodes[path[end]][3] or 0) < limit:
+        while end < len(path) and (nodes[path[end]].message_index or 0) < limit:
             end += 1
         return start, end
 
@@ -166,13 +166,13 @@ class Comparing:
         placed = []
         for depth, node_id in enumerate(path):
             node = nodes[node_id]
-            block, message_index, block_index = blocks[node[2]], node[3], node[4]
+            block, message_index = blocks[node.block_id], node.message_index
             tier = block.tier
             if tier is Tier.SYSTEM and message_index is not None:
                 system_messages = message_index + 1
-            spot = Spot(block.kind, message_index, block_index)
+            spot = Spot(block.kind, message_index, node.block_index)
             at = tier_index(spot, tier, system_messages)
-            inner = block_index if message_index is not None else 0
+            inner = node.block_index if message_index is not None else 0
             placed.append(
                 PlacedBlock(
                     depth,
