@@ -49,3 +49,20 @@ def plural(count: int, one: str, many: str = "") -> str:
 def capital(text: str) -> str:
     """The text with a capital first letter."""
     return text[:1].upper() + text[1:]
+
+
+def duration(ms: int) -> str:
+    """A length of time in its two largest units: `850 ms`, `12.3 s`, `4 min 5 s`, `1 h 15 min`,
+    `2 d 3 h`."""
+    if ms < 1_000:
+        return f"{ms} ms"
+    if ms < 59_950:
+        return f"{ms / 1_000:.1f} s"
+    seconds = round(ms / 1_000)
+    minutes = seconds // 60
+    if minutes < 60:
+        return f"{minutes} min {seconds % 60} s"
+    hours = minutes // 60
+    if hours < 48:
+        return f"{hours} h {minutes % 60} min"
+    return f"{hours // 24} d {hours % 24} h"

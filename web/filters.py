@@ -13,11 +13,13 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
+from tracer import words
 from tracer.words import plural
 
 UNKNOWN = "–"
 _TILDE = re.compile("~(2E|2F|7E)")
 _NARROW = "\u202f"
+_BEFORE_UNIT = re.compile(r"(?<=\d) ")
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
@@ -88,20 +90,9 @@ def factor(value: float | None) -> str:
 
 
 def duration(ms: int | None) -> str:
-    """A duration in the two largest units that matter: 850 ms, 12.3 s, 4 min 5 s, 1 h 15 min."""
-    if ms is None:
-        return UNKNOWN
-    if ms < 1000:
-        return f"{ms}{_NARROW}ms"
-    if ms < 59_950:
-        return f"{ms / 1000:.1f}{_NARROW}s"
-    seconds = round(ms / 1000)
-    if seconds < 3600:
-        return f"{seconds // 60}{_NARROW}min {seconds % 60}{_NARROW}s"
-    minutes = seconds // 60
-    if minutes < 48 * 60:
-        return f"{minutes // 60}{_NARROW}h {minutes % 60}{_NARROW}min"
-    return f"{minutes // 1440}{_NARROW}d {minutes // 60 % 24}{_NARROW}h"
+    """A length of time in its two largest units: 850 ms, 12.3 s, 4 min 5 s, 1 h 15 min. A number
+    and its unit stay together."""
+    return UNKNOWN if ms is None else _BEFORE_UNIT.sub(_NARROW, words.duration(ms))
 
 
 def size(value: int | None) -> str:

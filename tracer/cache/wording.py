@@ -15,7 +15,8 @@ def tokens(count: int) -> str:
 
 
 def duration(ms: int) -> str:
-    """A span in the unit that a person would use: `9 s`, `7 min 20 s`, `3 h 5 min`."""
+    """A span as a sentence says it, rounder than in a table (`tracer.words.duration`): `9 s`,
+    `7 min 20 s`, `3 h 5 min`."""
     seconds = round(ms / 1_000)
     if seconds < 60:
         return f"{ms / 1_000:.1f} s" if 0 < ms < 10_000 and ms % 1_000 else f"{seconds} s"

@@ -8,6 +8,7 @@ bidirectional override could show other text than there is, so every piece of a 
 import re
 import unicodedata
 
+from tracer import words
 from tracer.jsonview.core import utc
 from tracer.jsonview.encoding import UNSAFE
 
@@ -83,17 +84,8 @@ def byte_size(value: int | None) -> str:
 
 
 def duration(value_ms: int | None) -> str:
-    """A length of time: `240 ms`, `2.1 s`, `3:05 min`, `2:10:00 h`."""
-    if value_ms is None:
-        return UNKNOWN
-    if value_ms < 1000:
-        return f"{value_ms} ms"
-    if value_ms < 60_000:
-        return f"{value_ms / 1000:.1f} s"
-    minutes, seconds = divmod(round(value_ms / 1000), 60)
-    if minutes < 60:
-        return f"{minutes}:{seconds:02} min"
-    return f"{minutes // 60}:{minutes % 60:02}:{seconds:02} h"
+    """A length of time; a dash where it is unknown."""
+    return UNKNOWN if value_ms is None else words.duration(value_ms)
 
 
 def percent(share: float | None) -> str:
