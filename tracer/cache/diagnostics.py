@@ -35,7 +35,7 @@ class Diagnostic:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class Weighed:
     """A diagnostic beside a verdict, with a sentence for people."""
 
     agreement: Agreement
@@ -123,7 +123,7 @@ def _claude_code(found: Mapping[str, object]) -> Diagnostic | None:
     return Diagnostic("Claude Code", ", ".join(names) or "unknown", codes)
 
 
-def compare(diagnostic: Diagnostic, verdict: Verdict) -> Compared:
+def compare(diagnostic: Diagnostic, verdict: Verdict) -> Weighed:
     """Whether a diagnostic agrees with a verdict. It knows one cause, so any of ours will do."""
     said = f"{diagnostic.source} says {diagnostic.category.replace('_', ' ') or 'nothing'}"
     if diagnostic.missed_tokens is not None:
@@ -131,23 +131,21 @@ def compare(diagnostic: Diagnostic, verdict: Verdict) -> Compared:
     lost = verdict.result in (Result.PARTIAL, Result.MISS, Result.EXPECTED_REBUILD)
     if diagnostic.hit:
         agreement = Agreement.CONFLICT if verdict.is_miss else Agreement.AGREE
-        return Compared(agreement, f"{said}; we see {_ours(verdict)}.")
+        return Weighed(agreement, f"{said}; we see {_ours(verdict)}.")
     if not diagnostic.codes:
-        return Compared(Agreement.SILENT, f"{said}, which says nothing about what changed.")
+        return Weighed(Agreement.SILENT, f"{said}, which says nothing about what changed.")
     primary = {c.code for c in verdict.causes}
     besides = {c.code for c in verdict.also}
     if primary & set(diagnostic.codes):
-        return Compared(Agreement.AGREE, f"{said}, and so do we.")
+        return Weighed(Agreement.AGREE, f"{said}, and so do we.")
     if besides & set(diagnostic.codes):
-        return Compared(
-            Agreement.AGREE, f"{said}; we saw that too, and put {_ours(verdict)} first."
-        )
+        return Weighed(Agreement.AGREE, f"{said}; we saw that too, and put {_ours(verdict)} first.")
     if not lost:
-        return Compared(
+        return Weighed(
             Agreement.SILENT,
             f"{said}; the read was not lower for it, so the change came late or cost nothing.",
         )
-    return Compared(Agreement.CONFLICT, f"{said}; we see {_ours(verdict)}.")
+    return Weighed(Agreement.CONFLICT, f"{said}; we see {_ours(verdict)}.")
 
 
 def _ours(verdict: Verdict) -> str:

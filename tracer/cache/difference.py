@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from tracer.cache.changes import HOISTED, SUMMARY, TAIL_KINDS
 from tracer.masking import mask_piece
-from tracer.model.comparison import Change as Compared
+from tracer.model.comparison import Change as ComparedChange
 from tracer.model.comparison import Comparison, Op, Relation, Span, TextChanges
 from tracer.model.prompt import Kind, PlacedBlock, Prompt, Tier
 from tracer.model.verdict import Boundary, Change, Difference
@@ -183,11 +183,11 @@ def _tail_from(comparison: Comparison, names: Names) -> int:
     return max(last + 1, comparison.common.blocks)
 
 
-def _is_tail(change: Compared, tail_from: int) -> bool:
+def _is_tail(change: ComparedChange, tail_from: int) -> bool:
     return change.op is Op.ADDED and change.b_index is not None and change.b_index >= tail_from
 
 
-def _moved_on(change: Compared, tail_from: int, names: Names) -> bool:
+def _moved_on(change: ComparedChange, tail_from: int, names: Names) -> bool:
     """True where a message at the end of A gave way, as it does in every request: nothing of the
     history was rewritten."""
     ai, bi = change.a_index, change.b_index
@@ -203,7 +203,7 @@ def _at_end(notes: Mapping[int, Note], index: int) -> bool:
 
 
 def _change(
-    compared: Compared,
+    compared: ComparedChange,
     comparison: Comparison,
     a: Prompt,
     b: Prompt,
@@ -290,7 +290,7 @@ def _summarised(comparison: Comparison, b: Prompt) -> bool:
 
 
 def _hints(
-    compared: Compared,
+    compared: ComparedChange,
     texts: TextChanges | None,
     old: PlacedBlock | None,
     new: PlacedBlock | None,
@@ -347,7 +347,7 @@ def _first_char(old: PlacedBlock, new: PlacedBlock) -> int:
     return next((i for i, (x, y) in enumerate(pairs) if x != y), shortest)
 
 
-def _offset(compared: Compared, comparison: Comparison, scale: _Scale) -> int | None:
+def _offset(compared: ComparedChange, comparison: Comparison, scale: _Scale) -> int | None:
     first = comparison.first_divergence
     moved_away = compared.op in (Op.MOVED, Op.REORDERED) and first is not None
     if moved_away and first is not None and first.a_index == compared.a_index:
