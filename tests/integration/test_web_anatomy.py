@@ -36,7 +36,6 @@ from tracer.model.views import BlockView, RequestDetail
 from web.layout.axis import Axis
 from web.layout.marks import Span, cut, first_line
 from web.layout.presence import Hap, PresenceDrawing, draw_presence
-from web.layout.words import marker_words, variant_words
 
 SYSTEM = "# Identity 😀\nYou help.\n\n# Environment\nmodel: GLM-5.3\n"
 ENVIRONMENT = SYSTEM.index("# Env")
@@ -191,14 +190,6 @@ def test_a_text_is_cut_into_pieces_without_loss() -> None:
     ]  # fmt: skip
     assert [p.text for p in cut("", ())] == [""]
     assert first_line("\n  # A\nb") == "# A" and first_line("") == ""
-
-
-def test_markers_and_variants_in_words() -> None:
-    assert marker_words(Marker(Tier.TOOLS, 3, 0, "5m")) == "tool 3, to live 5m"
-    assert marker_words(Marker(Tier.MESSAGES, 3, 1, "", "global", 7)) == (
-        "message 7, block 1, scope global"
-    )
-    assert variant_words("main") == "the default agent" and variant_words("x_y") == "x y"
 
 
 def prompt() -> tuple[BlockView, ...]:

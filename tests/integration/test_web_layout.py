@@ -6,7 +6,7 @@ import pytest
 
 from tests.factories import a_block, a_column, a_timeline, an_event, some_blocks, some_parts
 from tracer.model.events import Status
-from tracer.model.prompt import Part
+from tracer.model.prompt import Marker, Part, Tier
 from tracer.model.views import MapRun, PartSize, SparkPoint
 from web import filters
 from web.layout.axis import MOST_SLOTS
@@ -16,7 +16,7 @@ from web.layout.prompt_map import map_of_blocks, map_of_parts, map_of_runs
 from web.layout.spark import spark
 from web.layout.timeline import Addresses, Area, Band, TimelineDrawing, draw_timeline
 from web.layout.window import Window, choose
-from web.layout.words import column_words, side_call
+from web.layout.words import column_words, marker_words, side_call, variant_words
 
 LANES = {"prompt", "cache", *(lane.name for lane in all_lanes())}
 
@@ -240,3 +240,11 @@ def test_columns_in_words() -> None:
 )
 def test_formats(made: str, text: str) -> None:
     assert made == text
+
+
+def test_markers_and_variants_in_words() -> None:
+    assert marker_words(Marker(Tier.TOOLS, 3, 0, "5m")) == "tool 3, to live 5m"
+    assert marker_words(Marker(Tier.MESSAGES, 3, 1, "", "global", 7)) == (
+        "message 7, block 1, scope global"
+    )
+    assert variant_words("main") == "the default agent" and variant_words("x_y") == "x y"
