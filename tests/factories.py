@@ -19,6 +19,7 @@ from tracer.model.ingest_views import SkippedLine, SourceView
 from tracer.model.prompt import Kind, Marker, Part, Tier
 from tracer.model.source import SourceRef
 from tracer.model.surroundings import Surroundings
+from tracer.model.unfolded import Texts
 from tracer.model.usage import Convention, Usage
 from tracer.model.verdict import Verdict
 from tracer.model.views import (
@@ -449,7 +450,7 @@ class FakeService(ListingFake, JudgingFake, CheckingFake):
         )
 
     def request(
-        self, key: str, *, block_from: int = 0, block_limit: int | None = 200, text: bool = False
+        self, key: str, *, block_from: int = 0, block_limit: int | None = 200, text: Texts = False
     ) -> RequestDetail:
         """A given detail, or one made from its column."""
         detail = self.details.get(key) or self._made(key)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from tracer.model.prompt import Part, Tier
+from tracer.model.unfolded import Unfolded
 from tracer.model.views import BlockView, RequestDetail
 from tracer.service import Service
 from web.layout.marks import Piece, Span, cut
@@ -123,14 +124,14 @@ def page_start(blocks_from: int, opened: Collection[int]) -> int:
     return min(opened) // PAGE_BLOCKS * PAGE_BLOCKS
 
 
-def load_detail(service: Service, key: str, start: int) -> RequestDetail:
-    """A request with the page of blocks from `start` on, with their texts; the last page where
-    there is none. Reading them with the page costs less than reading one of them after it."""
-    detail = service.request(key, block_from=start, block_limit=PAGE_BLOCKS, text=True)
+def load_detail(service: Service, key: str, start: int, shown: Unfolded) -> RequestDetail:
+    """A request with the page of blocks from `start` on; the last page where there is none. The
+    texts are those that are shown: masking them all would take longer than all the rest."""
+    detail = service.request(key, block_from=start, block_limit=PAGE_BLOCKS, text=shown)
     if detail.blocks or not detail.block_total:
         return detail
     last = (detail.block_total - 1) // PAGE_BLOCKS * PAGE_BLOCKS
-    return service.request(key, block_from=last, block_limit=PAGE_BLOCKS, text=True)
+    return service.request(key, block_from=last, block_limit=PAGE_BLOCKS, text=shown)
 
 
 def pager(detail: RequestDetail, *, raw: bool) -> Pager:

@@ -18,6 +18,7 @@ from tracer.model.findings import Finding, Level
 from tracer.model.prompt import Marker, Part, Tier
 from tracer.model.source import SourceRef
 from tracer.model.surroundings import CacheClock, ChildRequest, ChildSession, Surroundings
+from tracer.model.unfolded import Texts
 from tracer.model.usage import Convention, Usage
 from tracer.model.verdict import Certainty, FoundCause, ReadStop, Result, Verdict, VerdictBrief
 from tracer.model.verdict_views import FirstChange, VerdictView
@@ -268,7 +269,7 @@ class Examples(Service):
         return presence()
 
     def request(
-        self, key: str, *, block_from: int = 0, block_limit: int | None = 200, text: bool = False
+        self, key: str, *, block_from: int = 0, block_limit: int | None = 200, text: Texts = False
     ) -> RequestDetail:
         """One request, without its blocks."""
         seq = _seq(key)

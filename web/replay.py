@@ -8,6 +8,7 @@ from tracer.errors import NotFoundError
 from tracer.model.compare_views import ComparisonView
 from tracer.model.prompt import Kind
 from tracer.model.story import SessionStory, ToolCallView, TurnView, UsageRowView
+from tracer.model.unfolded import Unfolded
 from tracer.model.views import BlockView, RequestDetail, RequestOutline
 from tracer.service import Service
 from web.blocks import PAGE_BLOCKS, MapLink, load_detail, whole_map
@@ -135,7 +136,7 @@ def make_replay(service: Service, state: ReplayState) -> ReplayView:
     at = find_request(requests, state.request, state.session_id)
     state = replace(state, request=requests[at].key)
     key = state.request
-    detail = _detail(service, state)
+    detail = _detail(service, state, state.messages)
     story = service.story(state.session_id)
     turn = next((t for t in story.turns if t.turn_id == requests[at].turn_id), None)
     pieces, callout = _map(detail), make_callout(service, key)
@@ -164,7 +165,7 @@ def make_replay(service: Service, state: ReplayState) -> ReplayView:
     )
 
 
-def _detail(service: Service, state: ReplayState) -> RequestDetail:
+def _detail(service: Service, state: ReplayState, unfolded: frozenset[int]) -> RequestDetail:
     """The request with the blocks that are shown: none while the prompt is folded, the last page
     unless another one is asked for."""
     if not state.opened:
@@ -173,7 +174,7 @@ def _detail(service: Service, state: ReplayState) -> RequestDetail:
     if start is None:
         total = service.request(state.request, block_limit=0).block_total
         start = max(0, total - 1) // PAGE_BLOCKS * PAGE_BLOCKS
-    return load_detail(service, state.request, start)
+    return load_detail(service, state.request, start, Unfolded(messages=unfolded))
 
 
 def _map(detail: RequestDetail) -> tuple[MapLink, ...]:
@@ -283,8 +284,9 @@ def _here(row: MessageRow, state: ReplayState) -> MessageRow:
 
 def message_here(service: Service, state: ReplayState, index: int, *, opened: bool) -> MessageRow:
     """One message of the prompt of a step. Raises NotFoundError where the page does not hold it."""
-    detail = _detail(service, state)
-    rows = conversation(detail, 0, {index} if opened else ())
+    unfolded = frozenset((index,)) if opened else frozenset[int]()
+    detail = _detail(service, state, unfolded)
+    rows = conversation(detail, 0, unfolded)
     for row in rows:
         if row.index == index:
             return _here(row, state)

@@ -18,6 +18,7 @@ from tracer.model.ingest_views import FileResult, IngestResult, LeftOut, Skipped
 from tracer.model.prompt import Kind, Marker, Part, Prompt, Tier
 from tracer.model.session_list import ANY_SESSION, SessionFilter
 from tracer.model.source import SourceRef
+from tracer.model.unfolded import Texts
 from tracer.model.usage import Convention, Usage
 from tracer.model.views import (
     BlockView,
@@ -418,7 +419,7 @@ class FakeService(CheckingFake, ComparingFake):
         return (a_request(1, self.session(session_id).session_id), a_request(2, session_id))
 
     def request(
-        self, key: str, *, block_from: int = 0, block_limit: int | None = 200, text: bool = False
+        self, key: str, *, block_from: int = 0, block_limit: int | None = 200, text: Texts = False
     ) -> RequestDetail:
         """The request of this whole key."""
         self.asked.append(("request", (key, block_from, block_limit, text)))

@@ -15,6 +15,7 @@ from tests.integration.test_kept_contents import grown
 from tests.samples import SAMPLES
 from tracer import service
 from tracer.ingest import IngestOptions, Ingestor
+from tracer.model.unfolded import Unfolded
 from tracer.model.verdict_views import VerdictView
 from tracer.model.views import RequestDetail
 from tracer.service import Service, stored_contents
@@ -218,3 +219,22 @@ def test_any_records_in_any_parts(
         with sessions_unread(db):
             alone = shown(db)
         assert alone == by_sessions(db)
+
+
+def test_only_the_texts_that_are_asked_for_are_given(db: Path) -> None:
+    service.ingest(db, [str(SAMPLES / "zcode" / "anatomy-on")], count_tokens=False)
+    reads, wanted = Service(db), Unfolded({1}, {5, 7})
+    some = 0
+    for (key,) in rows(db, "SELECT key FROM requests WHERE node_id IS NOT NULL"):
+        whole = reads.request(key, block_limit=None, text=True)
+        asked = reads.request(key, block_limit=None, text=wanted)
+        holding = {section.prompt_index for section in whole.request.sections}
+        texts = {b.wire_hash: b.text for b in whole.blocks}
+        for block in asked.blocks:
+            if block.index == 1 or block.message_index in (5, 7) or block.index in holding:
+                assert block.text == texts[block.wire_hash] is not None
+                some += 1
+        given = {b.wire_hash for b in asked.blocks if b.text is not None}
+        assert len(given) < len(texts) or len(texts) < 8
+        assert asked.response == whole.response
+    assert some

@@ -30,6 +30,7 @@ from tracer.model.session_list import ANY_SESSION, SessionChoices, SessionFilter
 from tracer.model.story import SessionStory
 from tracer.model.surroundings import Surroundings
 from tracer.model.trace_views import TraceFile
+from tracer.model.unfolded import Texts
 from tracer.model.verdict_views import Misses, VerdictView
 from tracer.model.views import (
     BlockView,
@@ -330,13 +331,14 @@ class Service(ChecksOfService, SearchOfService, SegmentsOfService):
         return self._sessions.get(connection, row_id, lambda: LoadedSession(self._read, *asked))
 
     def request(
-        self, key: str, *, block_from: int = 0, block_limit: int | None = 200, text: bool = False
+        self, key: str, *, block_from: int = 0, block_limit: int | None = 200, text: Texts = False
     ) -> RequestDetail:
-        """One request; `block_limit` None gives all blocks. Raises NotFoundError."""
+        """One request; `block_limit` None gives all blocks, `text` tells which of them have their
+        texts. Raises NotFoundError."""
         return self._request(key, block_from, block_limit, text=text, anatomy=True)
 
     def _request(
-        self, key: str, block_from: int, block_limit: int | None, *, text: bool, anatomy: bool
+        self, key: str, block_from: int, block_limit: int | None, *, text: Texts, anatomy: bool
     ) -> RequestDetail:
         with self._read() as connection:
             row_id, _ = session_of(connection, key)

@@ -1,7 +1,7 @@
 """One request in full: its blocks in order, what it answered, what the log says beside it."""
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
@@ -9,6 +9,7 @@ from tracer.anatomy.calibration import Calibration, calibrated_parts
 from tracer.model.anatomy_views import AnatomyView
 from tracer.model.prompt import Kind
 from tracer.model.source import SourceRef
+from tracer.model.unfolded import Texts, Unfolded
 from tracer.model.views import BlockView, RequestDetail, RequestSummary, SessionSummary
 from tracer.service.anatomy_detail import PromptReader, ReadPrompt, Sizes, build_anatomy
 from tracer.service.blocks import Around, block_views, map_runs, prompt_parts
@@ -33,7 +34,7 @@ def build_detail(
     *,
     block_from: int,
     block_limit: int | None,
-    text: bool,
+    text: Texts,
     anatomy: bool,
 ) -> RequestDetail:
     """The detail of the request `key` of a loaded session; `anatomy` False leaves out what needs
@@ -48,7 +49,7 @@ def build_detail(
     sizes = _sizes(summary, blocks, loaded.calibration(connection, row.lane))
     around = Around(summary, row, paths, sizes.calibrated, common or 0)
     page = blocks[block_from : None if block_limit is None else block_from + block_limit]
-    texts = block_texts(connection, [b.block_id for b in page]) if text else {}
+    texts = block_texts(connection, list(_with_text(page, summary, text)))
     response = _response(connection, row, around)
     params_json, headers_json = request_texts(connection, row.id)
     report = context_report(connection, paths, order, loaded.row_id, row)
@@ -82,6 +83,17 @@ def build_detail(
         map_runs=map_runs(blocks, row, common or 0),
         anatomy=found,
     )
+
+
+def _with_text(page: Sequence[BlockRow], request: RequestSummary, text: Texts) -> Iterator[int]:
+    """The row ids of the blocks whose texts are asked for."""
+    if isinstance(text, Unfolded):
+        opened = {*text.blocks, *(section.prompt_index for section in request.sections)}
+        yield from (
+            b.block_id for b in page if b.depth in opened or b.message_index in text.messages
+        )
+    elif text:
+        yield from (b.block_id for b in page)
 
 
 def _response(

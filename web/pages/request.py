@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from tracer.model.unfolded import Unfolded
 from tracer.model.views import RequestDetail
 from web.anatomy import (
     BareBlock,
@@ -192,7 +193,8 @@ def request_page(request: Request) -> Response:
     service, state = service_of(request), _block_state(request)
     revision = service.revision()
     start = page_start(whole_number(request, "blocks_from") or 0, state.opened)
-    detail = load_detail(service, request.path_params["key"], start)
+    shown = Unfolded(state.opened, _numbers(request, "message"))
+    detail = load_detail(service, request.path_params["key"], start, shown)
     return render(request, _page(request, detail, state, revision))
 
 
@@ -212,7 +214,7 @@ def block_fragment(request: Request) -> Response:
 def section_fragment(request: Request) -> Response:
     """One section's row: unfolded, or folded again with `folded`."""
     key, index = request.path_params["key"], request.path_params["index"]
-    detail = load_detail(service_of(request), key, 0)
+    detail = load_detail(service_of(request), key, 0, Unfolded())
     at = {block.index: block for block in detail.blocks}
     folded = "folded" in request.query_params
     row = section_row(detail, index, at, opened=not folded)
@@ -226,7 +228,8 @@ def message_fragment(request: Request) -> Response:
     key, index = request.path_params["key"], request.path_params["index"]
     start = whole_number(request, "blocks_from") or 0
     folded = "folded" in request.query_params
-    row = message_row(load_detail(service, key, start), index, opened=not folded)
+    detail = load_detail(service, key, start, Unfolded(messages=() if folded else (index,)))
+    row = message_row(detail, index, opened=not folded)
     href = request_url(key, start) if folded else unfolded_url(key, "message", index, start)
     return render(request, MessageFragment(row=row), headers=_replacing(request, href))
 
