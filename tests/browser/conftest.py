@@ -1,9 +1,11 @@
 """A served copy of the samples, and pages whose console is watched."""
 
+import ctypes
 import json
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -46,6 +48,11 @@ class Served:
     process: "subprocess.Popen[str]"
 
 
+def _ends_with_us() -> None:
+    """Have the system end a server whose tests were killed."""
+    ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
+
+
 @contextmanager
 def serving(folder: Path, logs: Path) -> Iterator[Served]:
     """`tracer serve` on a folder of logs, as a user starts it, with a database beside."""
@@ -56,6 +63,7 @@ def serving(folder: Path, logs: Path) -> Iterator[Served]:
         stderr=subprocess.STDOUT,
         text=True,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        preexec_fn=_ends_with_us if sys.platform == "linux" else None,
     )
     try:
         yield Served(_address(process), logs, process)

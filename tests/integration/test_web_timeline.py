@@ -159,6 +159,8 @@ def test_a_page_is_paused_and_goes_on_by_links_that_change_the_address() -> None
     service.current_revision = 5
     still = browser.get("/fragments/revision?since=1&paused=1", headers=here)
     assert "hx-trigger" not in still.headers and "since=1" in still.text
+    news = browser.get("/fragments/revision?since=1&following=1", headers=here).text
+    assert f'href="{PAGE}?request=r3&amp;paused=1"' in news, "the dot's link is one of the page"
     there = {"HX-Current-URL": f"http://127.0.0.1:8321{PAGE}?request=r3&paused=1"}
     on = browser.get("/fragments/revision?since=1&paused=0", headers=there)
     assert on.headers["hx-trigger"] == "revision", "what came meanwhile is shown at once"
