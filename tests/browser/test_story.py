@@ -13,7 +13,7 @@ def tab_to(page: Page, link: Locator) -> None:
     """Tab on until a link has the focus."""
     expect(link).to_be_visible()
     for _ in range(200):
-        if link.evaluate("e => e === document.activeElement"):
+        if link.and_(page.locator(":focus")).count():
             return
         page.keyboard.press("Tab")
     raise AssertionError("the link cannot be reached by the keyboard")
