@@ -4,9 +4,11 @@ Requests that carry the same things share the same objects, so a session of thou
 costs what changes in it.
 """
 
+import sys
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from tracer.anatomy.mcs import McsVerdict
 from tracer.anatomy.prompt import McsMessage, PlacedReminder, PlacedSection
@@ -61,6 +63,9 @@ class FactsMaker:
         """The sections of the request number `seq`, whose prompt is known, and how they lived.
         `logged` are those of the newest line before it; none for a call that is not the
         conversation's. `shown` is what its own record proves."""
+        history = self._lives.setdefault(purpose, _Lives())
+        if history.goes_on(anatomy, logged, shown, seq):
+            return history.now
         places, head = self._section_places(anatomy)
         before = bisect_left(places, shown.from_index)
         carried = before - min(before, head) if shown.system else before
@@ -68,9 +73,11 @@ class FactsMaker:
         made = self._sections.get(key)
         if made is None:
             made = self._sections[key] = self.unlived(anatomy, logged, shown)
-        history = self._lives.setdefault(purpose, _Lives())
         whole = anatomy.whole and not carried and shown.system
-        return history.next(made, seq, whole=whole)
+        low = places[before - 1] + 1 if before else 0
+        high = places[before] if before < len(places) else sys.maxsize
+        asked = _Asked(anatomy, logged, shown.system, low, high)
+        return history.next(asked, made, seq, whole=whole)
 
     @staticmethod
     def unlived(
@@ -153,6 +160,17 @@ def _shows(shown: Shown, message_index: int, anatomy: PromptContent) -> bool:
     return system or message_index >= shown.from_index
 
 
+class _Asked(NamedTuple):
+    """What sections were asked for with; of what a record shows, all beginnings that show the same
+    of them."""
+
+    anatomy: PromptContent
+    logged: Sequence[SectionRow]
+    system: bool
+    from_low: int
+    from_high: int
+
+
 class _Lives:
     """How the sections of one purpose lived: of each the text last seen, since when, and in which
     request it was seen last. What a record does not prove was not seen in it."""
@@ -162,17 +180,34 @@ class _Lives:
         self._away: set[str] = set()
         self._shown: set[str] = set()
         self._seq = 0
+        self._asked: _Asked | None = None
         self._before: tuple[tuple[SectionView, ...], bool] | None = None
-        self._now: tuple[SectionView, ...] = ()
+        self._steady = False
+        self.now: tuple[SectionView, ...] = ()
+
+    def goes_on(
+        self, anatomy: PromptContent, logged: Sequence[SectionRow], shown: Shown, seq: int
+    ) -> bool:
+        """Whether the next request has the same sections as the one before it, and nothing had
+        changed in that one: then `now` holds its sections, too."""
+        last = self._asked
+        if not self._steady or last is None:
+            return False
+        same = last.anatomy is anatomy and last.logged is logged and last.system == shown.system
+        if not same or not last.from_low <= shown.from_index <= last.from_high:
+            return False
+        self._seq = seq
+        return True
 
     def next(
-        self, sections: tuple[SectionView, ...], seq: int, *, whole: bool
+        self, asked: _Asked, sections: tuple[SectionView, ...], seq: int, *, whole: bool
     ) -> tuple[SectionView, ...]:
         """The sections of the next request, with what became of each."""
+        self._asked = asked
         same = self._before is not None and self._before[0] is sections and self._before[1] == whole
-        if same and not any(view.changed for view in self._now):
+        if same and self._steady:
             self._seq = seq
-            return self._now
+            return self.now
         for key in self._shown:
             content, since, _ = self._last[key]
             self._last[key] = content, since, self._seq
@@ -201,8 +236,9 @@ class _Lives:
         if whole:
             self._away.update(self._last.keys() - seen)
         self._away -= seen
-        self._before, self._now = (sections, whole), tuple(made)
-        return self._now
+        self._before, self.now = (sections, whole), tuple(made)
+        self._steady = not any(view.changed for view in made)
+        return self.now
 
 
 def _sections(

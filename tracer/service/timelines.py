@@ -2,6 +2,8 @@
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 
 from tracer.assemble.chains import PARTS, Sizes
 from tracer.assemble.trees import PromptTree
@@ -172,16 +174,14 @@ def part_sizes(sums: Sizes, shared: Sizes) -> tuple[PartSize, ...]:
 
 
 def _turns(data: SessionData) -> tuple[TurnSpan, ...]:
-    spans: list[TurnSpan] = []
-    for seq, row in enumerate(data.rows, 1):
-        number = data.grouped[row.key].turn_number
-        if number is None:
-            continue
-        if spans and spans[-1].turn_id == row.turn_id:
-            last = spans[-1]
-            spans[-1] = TurnSpan(last.turn_id, last.number, last.first_seq, seq)
-        else:
-            spans.append(TurnSpan(row.turn_id, number, seq, seq))
+    numbered = (
+        (seq, row, data.grouped[row.key].turn_number) for seq, row in enumerate(data.rows, 1)
+    )
+    told = ((seq, row.turn_id, number) for seq, row, number in numbered if number is not None)
+    spans = []
+    for turn_id, requests in groupby(told, key=itemgetter(1)):
+        own = list(requests)
+        spans.append(TurnSpan(turn_id, own[0][2], own[0][0], own[-1][0]))
     return tuple(spans)
 
 
