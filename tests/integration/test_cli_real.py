@@ -173,3 +173,16 @@ def test_ingest_names_the_files_that_it_leaves_out(tmp_path: Path) -> None:
     assert read.isdisjoint(one["path"] for one in found["left_out"])
     everything = {str(p) for p in (SAMPLES / "zcode" / "subagent").rglob("*") if p.is_file()}
     assert everything == read | {one["path"] for one in found["left_out"]}
+
+
+def test_a_session_in_the_place_of_a_request_says_how_to_name_one(database: Path) -> None:
+    session = document(database, "sessions")["sessions"][0]["session_id"]
+    for arguments in (["show", session], ["explain", session], ["diff", session]):
+        refused = run(database, *arguments)
+        assert refused.exit_code == ExitCode.USAGE
+        assert f"name a request of it, as in {session}:1" in refused.stderr
+
+
+def test_a_command_that_is_nearly_one_is_named(database: Path) -> None:
+    assert "Did you mean `tracer show`?" in run(database, "shwo", "x").stderr
+    assert "Did you mean" not in run(database, "qqqq").stderr

@@ -14,6 +14,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from difflib import get_close_matches
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, NoReturn
 
@@ -90,6 +91,19 @@ class TracerGroup(click.Group):
                 return load_builtin(cmd_name)
             point = plugins().get(cmd_name)
             return load_plugin(point) if point else super().get_command(ctx, cmd_name)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is named. Of one that is not there the error names the nearest."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            near = get_close_matches(args[0], self.list_commands(ctx), 1)
+            if not near:
+                raise
+            meant = f"{error.message} Did you mean `tracer {near[0]}`?"
+            raise click.UsageError(meant, ctx) from None
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; every way to fail ends with its own exit code and no traceback,

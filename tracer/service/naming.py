@@ -56,6 +56,7 @@ def request_of(
     except NotFoundError:
         key = _key_of(service, given) if given else None
         if key is None:
+            _refuse_session(service, given)
             raise
     return service.request(key, block_from=block_from, block_limit=block_limit, text=text)
 
@@ -68,8 +69,18 @@ def key_of(service: Service, given: str) -> str:
         return given
     key = _key_of(service, given)
     if key is None:
+        _refuse_session(service, given)
         raise NotFoundError(f"There is no request {given!r} in this database.")
     return key
+
+
+def _refuse_session(service: Service, given: str) -> None:
+    """Raises NotFoundError that says how to go on where a session is named, or several."""
+    if given and service.session_ids_like(given):
+        raise NotFoundError(
+            f"There is no request {given!r}, but a session: name a request of it, as in {given}:1. "
+            "`tracer requests` lists them."
+        )
 
 
 def _key_of(service: Service, given: str) -> str | None:
