@@ -8,7 +8,7 @@ from tracer.cache.causes import all_causes
 from tracer.cache.explain import explain
 from tracer.cache.providers import Provider, all_providers, provider_for
 
-RULES_VERSION = 8
+RULES_VERSION = 9
 
 __all__ = ["RULES_VERSION", "Provider", "all_causes", "all_providers", "explain", "provider_for"]
 
