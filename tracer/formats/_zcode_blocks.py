@@ -133,11 +133,15 @@ def _tool_result_blocks(
     name, call_id = text_of(value.get("toolName")), text_of(value.get("toolCallId"))
     blocks, markers = _content_blocks(Tier.MESSAGES, "tool", content, has_calls=False)
     results = [
-        replace(
-            b,
-            kind=Kind.TOOL_RESULT if b.kind is Kind.TEXT else b.kind,
-            name=name,
-            call_id=call_id,
+        Block(
+            b.tier,
+            b.role,
+            Kind.TOOL_RESULT if b.kind is Kind.TEXT else b.kind,
+            b.text,
+            b.shape,
+            name,
+            call_id,
+            b.extra_json,
         )
         for b in blocks
     ]

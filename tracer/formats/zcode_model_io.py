@@ -237,7 +237,7 @@ def _call(record: _Line) -> ModelCall:
         usage=reported_usage(response),
         tools=_tier(body_parts.get("tools")),
         system=_tier(body_parts.get("system")),
-        tool_names=tuple(text_of(n) for n in names) if isinstance(names, list) else (),
+        tool_names=tuple(map(text_of, names)) if isinstance(names, list) else (),
         params_json=_params(request, body),
         headers_json=compact(headers) if headers else "",
         reset_json=compact(record.modelIOReset) if record.modelIOReset else "",
@@ -278,7 +278,7 @@ def _window(request: _Request | None) -> Window:
     if request is None or request.messages is None:
         count = int_of(request.messageCount) if request is not None else None
         return Window(WindowKind.ABSENT, 0, max(count or 0, 0), ())
-    items = tuple(bytes(m) for m in request.messages)
+    items = tuple(map(bytes, request.messages))
     kind = text_of(request.messagesKind)
     offset = max(int_of(request.messageOffset) or 0, 0)
     count = int_of(request.messageCount)

@@ -13,6 +13,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from itertools import takewhile
+from operator import eq
 from typing import TypeAlias
 
 from tracer.assemble.windows import KEPT_LISTS, Carry, Windows, equal_length
@@ -65,9 +67,11 @@ class _Chain:
 @dataclass(slots=True)
 class _Seen:
     """The raw items of the record before: most of the next record equals them byte for byte, and
-    comparing bytes is several times faster than hashing them."""
+    comparing bytes is several times faster than hashing them. `leading` tells that its list began
+    in the system tier."""
 
     offset: int = 0
+    leading: bool = False
     raws: tuple[RawItem, ...] = ()
     items: list[Item] = field(default_factory=list)
     lists: dict[str, tuple[RawItem, list[Item]]] = field(default_factory=dict)
@@ -96,6 +100,7 @@ class PromptBuilder:
         self._writer = writer
         self._items: dict[bytes, Item] = {}
         self._lists: dict[tuple[str, bytes], list[Item]] = {}
+        self._tool_chains: dict[int, tuple[list[Item], StoredNode | None]] = {}
         self._stored: dict[int, StoredBlock] = {}
         self._generation = writer.generation
         self._outliner = Outliner(writer, self._store, self._stored)
@@ -182,6 +187,7 @@ class PromptBuilder:
             return False
         self._items.clear()
         self._lists.clear()
+        self._tool_chains.clear()
         if self._generation != self._writer.generation:
             self._stored.clear()
             self._generation = self._writer.generation
@@ -198,7 +204,12 @@ class PromptBuilder:
         leading = offset < max(system_blocks, 1) or self._follows_system(offset, state)
         shift = offset - seen.offset
         before = seen.raws
-        for position, raw in enumerate(raws):
+        same, begins = 0, leading
+        if not shift and begins == seen.leading:
+            same = len(list(takewhile(bool, map(eq, raws, before))))
+            items = seen.items[:same]
+            leading = leading and all(self._is_system(item[0]) for item in items)
+        for position, raw in enumerate(raws[same:], same):
             there = position + shift
             if (
                 0 <= there < len(before)
@@ -212,6 +223,7 @@ class PromptBuilder:
             items.append(item)
         kept = sum(map(len, raws)) <= _MAX_SEEN_BYTES
         seen.offset, seen.raws, seen.items = offset, raws if kept else (), items
+        seen.leading = begins
         return items
 
     def _follows_system(self, offset: int, state: FileState) -> bool:
@@ -352,10 +364,19 @@ class PromptBuilder:
         return best, best_equal
 
     def _tools_chain(self, call: ModelCall, tools: list[Item], place: Place) -> StoredNode | None:
-        node: StoredNode | None = None
-        if not tools and call.tool_names:
+        """The node that ends the tools. Nearly all calls have a list that was seen before."""
+        if not tools:
+            if not call.tool_names:
+                return None
             gap = Block(Tier.TOOLS, "", Kind.GAP, "", name=_NO_TOOLS_LOGGED, span_messages=0)
-            tools = [self._store(Message("", (gap,)), place)]
+            return self._tool_nodes([self._store(Message("", (gap,)), place)])
+        known = self._tool_chains.get(id(tools))
+        if known is None or known[0] is not tools:
+            known = self._tool_chains[id(tools)] = tools, self._tool_nodes(tools)
+        return known[1]
+
+    def _tool_nodes(self, tools: list[Item]) -> StoredNode | None:
+        node: StoredNode | None = None
         for position, (entry, _) in enumerate(tools):
             node = self._writer.node(
                 node,

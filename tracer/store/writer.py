@@ -74,6 +74,7 @@ class Writer:
         self._readings = ReadingRows()
         self._next_block = self._next_node = 0
         self._own_nodes_from: int | None = None
+        self._knows_all_blocks = False
         self._data_version = -1
         self.generation = 0
 
@@ -86,6 +87,7 @@ class Writer:
         if version != self._data_version or self._own_nodes_from is None:
             self._data_version = version
             self._own_nodes_from = self._next_node
+            self._knows_all_blocks = self._next_block == 1
 
     def commit(self) -> None:
         """Store the batch as a whole."""
@@ -109,6 +111,7 @@ class Writer:
         self._nodes.clear()
         self._params.clear()
         self._own_nodes_from = None
+        self._knows_all_blocks = False
         self.generation += 1
 
     def flush(self) -> None:
@@ -128,7 +131,8 @@ class Writer:
         key = wire_hash(block)
         stored = self._blocks.get(key)
         if stored is None:
-            stored = self._load_block(key) or self._add_block(key, block, place)
+            known = None if self._knows_all_blocks else self._load_block(key)
+            stored = known or self._add_block(key, block, place)
             self._blocks[key] = stored
         return stored
 
