@@ -15,7 +15,7 @@ from typing import Any
 
 from tests.samples import SAMPLES
 from tracer.anatomy.messages import Sort
-from tracer.checks import CheckedMessage, CheckedRequest, CheckedSession, all_rules
+from tracer.checks import CheckedMessage, CheckedRequest, CheckedSession, all_rules, event_log
 from tracer.checks.run import Checked, run_rules
 from tracer.model.events import ContextUsage, LogEvent
 from tracer.model.prompt import Block, Kind, Tier
@@ -89,7 +89,7 @@ class _Reader:
                         self._usage.get(request.request_id),
                     )
                 )
-        return CheckedSession(self._session, "orchard", tuple(found), tuple(self._events))
+        return CheckedSession(self._session, "orchard", tuple(found), event_log(self._events))
 
     def read(self, row: Json) -> None:
         self._session = row["sessionId"]

@@ -13,17 +13,25 @@ from functools import cache
 from types import ModuleType
 
 from tracer.checks.base import Found, Reporter, Rule, rule_name
-from tracer.checks.case import CheckedMessage, CheckedRequest, CheckedSession
+from tracer.checks.case import (
+    CheckedMessage,
+    CheckedRequest,
+    CheckedSession,
+    EventLog,
+    event_log,
+)
 
 __all__ = [
     "RULES_VERSION",
     "CheckedMessage",
     "CheckedRequest",
     "CheckedSession",
+    "EventLog",
     "Found",
     "Reporter",
     "Rule",
     "all_rules",
+    "event_log",
     "rule_named",
 ]
 

@@ -59,9 +59,9 @@ class Reporter:
             tuple((label.replace("_", " "), _shown(value)) for label, value in evidence.items()),
         )
 
-    def needs(self, needs: str, request: CheckedRequest | None = None) -> NotApplicable:
-        """That the log cannot decide the rule, at a request or over the session."""
-        return NotApplicable(self.rule, needs, request.key if request else "")
+    def needs(self, needs: str, *requests: CheckedRequest) -> NotApplicable:
+        """That the log cannot decide the rule, at some requests or over the session."""
+        return NotApplicable(self.rule, needs, tuple(request.key for request in requests))
 
 
 def excerpt(text: str, chars: int = 80) -> str:

@@ -1,6 +1,6 @@
 """What a rule sees: a session's requests with their prompts read, and its events, in order."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,6 +33,10 @@ class CheckedRequest:
     a position is a `message_index`; empty with `whole` false where the log shows no prompt.
     `whole` tells that this request's own record proves all of it; `head_proven` that it proves the
     leading system messages, `tools_known` that no tool is missing in `tools`.
+
+    `leading` is how many system messages the list begins with, as far as the log shows its
+    beginning. `proven` are the messages behind the common ones that the request's own record
+    shows, with their indexes.
 
     `previous` is the place in the session's requests of the one before it in its lane that has a
     prompt, `common` how many leading messages the two share, byte for byte and markers aside: what
@@ -69,22 +73,25 @@ class CheckedRequest:
     head_proven: bool = False
     tools_known: bool = False
     place: tuple[int, int] | None = None
+    leading: int = field(init=False, compare=False)
+    proven: tuple[tuple[int, CheckedMessage], ...] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        leading = 0
+        for message in self.messages:
+            if message.sort is not Sort.SYSTEM:
+                break
+            leading += 1
+        # Every rule asks for these at every request.
+        object.__setattr__(self, "leading", leading)
+        proven = [found for found in self.fresh() if self.proves(found[0])]
+        object.__setattr__(self, "proven", tuple(proven))
 
     def proves(self, message_index: int) -> bool:
         """Whether the request's own record shows a message."""
         if self.verified_from is not None and message_index >= self.verified_from:
             return True
         return self.head_proven and message_index < self.leading
-
-    @property
-    def leading(self) -> int:
-        """How many system messages the list begins with, as far as the log shows its beginning."""
-        count = 0
-        for message in self.messages:
-            if message.sort is not Sort.SYSTEM:
-                break
-            count += 1
-        return count
 
     def fresh(self) -> Iterator[tuple[int, "CheckedMessage"]]:
         """The messages behind those that the request before it in its lane carried as well, with
@@ -95,13 +102,35 @@ class CheckedRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class EventLog:
+    """The log events that have a name, in their order, each made when a rule asks for it: hardly
+    any is. True where the log holds any event at all, named or not."""
+
+    names: Sequence[str]
+    at: Callable[[int], LogEvent]
+    holds_any: bool
+
+    def __bool__(self) -> bool:
+        return self.holds_any
+
+    def named(self, names: Collection[str]) -> list[LogEvent]:
+        """The events that have one of some names, in their order."""
+        return [self.at(place) for place, name in enumerate(self.names) if name in names]
+
+
+def event_log(events: Sequence[LogEvent] = ()) -> EventLog:
+    """A log of events that are there already."""
+    return EventLog([event.event for event in events], events.__getitem__, bool(events))
+
+
+@dataclass(frozen=True, slots=True)
 class CheckedSession:
-    """A session's requests by start time and its log events in their order, without those about one
-    attempt and the reports of the context. `agent` is that of the files which told of it. `memo`
-    holds what one rule of a family has worked out and others can use."""
+    """A session's requests by start time and its log events, without those about one attempt and
+    the reports of the context. `agent` is that of the files which told of it. `memo` holds what one
+    rule of a family has worked out and others can use."""
 
     session_id: str
     agent: str
     requests: tuple[CheckedRequest, ...]
-    events: tuple[LogEvent, ...] = ()
+    events: EventLog = field(default_factory=event_log)
     memo: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)

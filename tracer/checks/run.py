@@ -53,12 +53,12 @@ class _Collected:
         self.requests = {request.key: request for request in session.requests}
         self._places = {request.key: i for i, request in enumerate(session.requests)}
         self._findings: dict[tuple[object, ...], Finding] = {}
-        # Of a rule and what it needs: the first request's key, and how many there are.
+        # Of a rule and what it needs: the keys of the requests.
         self._undecided: dict[tuple[str, str], list[str]] = {}
 
     def add(self, found: Found) -> None:
         if isinstance(found, NotApplicable):
-            self._undecided.setdefault((found.rule, found.needs), []).append(found.key)
+            self._undecided.setdefault((found.rule, found.needs), []).extend(found.keys)
             return
         known = self._findings.setdefault(self._identity(found), found)
         if self._places[known.key] > self._places[found.key]:
@@ -68,8 +68,9 @@ class _Collected:
         """In the order in which they came."""
         made = []
         for (rule, needs), keys in self._undecided.items():
-            at = frozenset(key for key in keys if key)
-            made.append(Undecided(rule, needs, keys[0], len(at), at))
+            first = min(keys, key=self._places.__getitem__, default="")
+            at = frozenset(keys)
+            made.append(Undecided(rule, needs, first, len(at), at))
         return tuple(made)
 
     def _identity(self, found: Finding) -> tuple[object, ...]:

@@ -32,8 +32,8 @@ class Finding:
 @dataclass(frozen=True, slots=True)
 class NotApplicable:
     """A rule that the log cannot decide. `needs` says what would decide it ("the whole message
-    list: the log holds a window"); `key` is the request, empty for the session as a whole."""
+    list: the log holds a window"); `keys` are the requests, none for the session as a whole."""
 
     rule: str
     needs: str
-    key: str = ""
+    keys: tuple[str, ...] = ()

@@ -134,16 +134,27 @@ def block_contents(
 
 
 def session_log(connection: sqlite3.Connection, row_id: int) -> list[EventFacts]:
-    """The session's log events in their order, without those about one attempt and without the
-    reports of its context: requests carry what these say."""
+    """The session's log events with a name, in their order, without those about one attempt and
+    without the reports of its context: requests carry what these say."""
     rows = connection.execute(
         f"SELECT {', '.join('e.' + c for c in EventFacts._fields)} FROM log_events e "
         "JOIN sources src ON src.id = e.source_id WHERE e.session_id = ? "
-        "AND e.request_id = '' AND e.event <> 'context_usage_snapshot' "
+        "AND e.request_id = '' AND e.event NOT IN ('', 'context_usage_snapshot') "
         "ORDER BY e.at_ms, src.path, src.segment, e.line",
         (row_id,),
     )
-    return [EventFacts(*row) for row in rows]
+    return list(map(EventFacts._make, rows))
+
+
+def has_log(connection: sqlite3.Connection, row_id: int) -> bool:
+    """Whether the session has any event beside those about one attempt and the reports of its
+    context."""
+    row = connection.execute(
+        "SELECT EXISTS (SELECT 1 FROM log_events WHERE session_id = ? AND request_id = '' "
+        "AND event <> 'context_usage_snapshot')",
+        (row_id,),
+    ).fetchone()
+    return bool(row[0])
 
 
 def session_snapshots(connection: sqlite3.Connection, row_id: int) -> list[UsageFacts]:

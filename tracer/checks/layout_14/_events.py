@@ -33,8 +33,7 @@ class EventsBefore:
     that was built when it had happened. To be asked at every step, in order."""
 
     def __init__(self, session: CheckedSession, names: Iterable[str]) -> None:
-        wanted = frozenset(names)
-        self._events = [e for e in session.events if e.event in wanted]
+        self._events = session.events.named(frozenset(names))
         self._next = 0
 
     def __len__(self) -> int:

@@ -25,7 +25,7 @@ NEEDS = "a context_usage_snapshot of the request with totalTokens, outputReserve
 def check(session: CheckedSession) -> Iterator[Found]:
     """Yields a finding for each request whose reserve does not fit."""
     yield from undecided(session, REPORT)
-    logged = {e.request_id: fields_of(e) for e in session.events if e.event == SNAPSHOT}
+    logged = {e.request_id: fields_of(e) for e in session.events.named((SNAPSHOT,))}
     for step in walk(session):
         request = step.request
         fields = logged.get(request.request_id, {})

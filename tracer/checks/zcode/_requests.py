@@ -1,7 +1,7 @@
 """What several of the rules ask of a session."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from tracer.anatomy.mcs import STOPS
@@ -36,25 +36,21 @@ class ReminderText(NamedTuple):
         return self.reminder.message_index
 
 
-def with_messages(session: CheckedSession) -> Iterator[CheckedRequest]:
+def with_messages(session: CheckedSession) -> list[CheckedRequest]:
     """The requests of which the log shows any message."""
-    return (request for request in session.requests if request.messages)
+    return [request for request in session.requests if request.messages]
 
 
-def conversation(session: CheckedSession) -> Iterator[CheckedRequest]:
+def conversation(session: CheckedSession) -> list[CheckedRequest]:
     """The requests of the conversation itself of which the log shows any message."""
-    return (request for request in with_messages(session) if not request.side_call)
+    return [r for r in session.requests if r.messages and not r.side_call]
 
 
-def undecided(report: Reporter, request: CheckedRequest) -> Iterator[NotApplicable]:
-    """Tells that a rule about all messages cannot be decided at a request, where that is so."""
-    if not request.whole:
-        yield report.needs(WHOLE_LIST, request)
-
-
-def proven(request: CheckedRequest) -> Iterator[tuple[int, CheckedMessage]]:
-    """The messages that are new at a request and that its own record shows."""
-    return ((index, message) for index, message in request.fresh() if request.proves(index))
+def undecided(report: Reporter, requests: Iterable[CheckedRequest]) -> Iterator[NotApplicable]:
+    """Tells at which requests a rule about all messages cannot be decided, where there are any."""
+    windows = [request for request in requests if not request.whole]
+    if windows:
+        yield report.needs(WHOLE_LIST, *windows)
 
 
 def before(session: CheckedSession, request: CheckedRequest) -> CheckedRequest | None:
@@ -124,9 +120,7 @@ class EventTimes:
     """When the session's log tells of some events."""
 
     def __init__(self, session: CheckedSession, names: frozenset[str]) -> None:
-        self._at_ms = sorted(
-            e.at_ms for e in session.events if e.event in names and e.at_ms is not None
-        )
+        self._at_ms = sorted(e.at_ms for e in session.events.named(names) if e.at_ms is not None)
 
     def between(self, after: CheckedRequest, until: CheckedRequest) -> bool:
         """Whether one of them lies between the starts of two requests."""

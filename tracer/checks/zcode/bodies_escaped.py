@@ -23,8 +23,9 @@ _TAG = re.compile(r"</?system-reminder")
 
 def check(session: CheckedSession) -> Iterator[Found]:
     """Yields a finding for each note with such a text in its body."""
-    for request in with_messages(session):
-        yield from undecided(REPORT, request)
+    requests = with_messages(session)
+    yield from undecided(REPORT, requests)
+    for request in requests:
         for note in reminder_texts(request):
             tag = _TAG.search(note.body) if note.reminder.via is Via.REMINDER else None
             if tag:

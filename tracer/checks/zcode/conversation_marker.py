@@ -24,8 +24,9 @@ _SYSTEM = (Sort.SYSTEM, Sort.MCS)
 
 def check(session: CheckedSession) -> Iterator[Found]:
     """Yields a finding for each request with a marker in another place."""
-    for request in with_messages(session):
-        yield from undecided(REPORT, request)
+    requests = with_messages(session)
+    yield from undecided(REPORT, requests)
+    for request in requests:
         marked = conversation_markers(request)
         expected = expected_marker(request)
         if len(marked) > 1:

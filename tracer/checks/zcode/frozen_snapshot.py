@@ -39,8 +39,9 @@ def check(session: CheckedSession) -> Iterator[Found]:
     """Yields a finding for each change; with a log that does not tell of starts, what it needs."""
     last: dict[tuple[str, str], tuple[PlacedSection, CheckedRequest]] = {}
     starts = EventTimes(session, _STARTS)
-    for request in conversation(session):
-        yield from undecided(REPORT, request)
+    requests = conversation(session)
+    yield from undecided(REPORT, requests)
+    for request in requests:
         for section in request.sections:
             if section.source not in _WHAT or not request.proves(section.message_index):
                 continue

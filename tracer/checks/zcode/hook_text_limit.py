@@ -24,8 +24,9 @@ _MARK = "#1"
 
 def check(session: CheckedSession) -> Iterator[Found]:
     """Yields a finding for each longer one. The first lines, which name the hook, do not count."""
-    for request in with_messages(session):
-        yield from undecided(REPORT, request)
+    requests = with_messages(session)
+    yield from undecided(REPORT, requests)
+    for request in requests:
         for note in reminder_texts(request):
             if note.reminder.source != "hook_context":
                 continue

@@ -25,8 +25,9 @@ _SPLIT_CHARACTER_BYTES = 3
 def check(session: CheckedSession) -> Iterator[Found]:
     """Yields a finding for each longer file, and each that was cut without a word."""
     seen: set[str] = set()
-    for request in conversation(session):
-        yield from undecided(REPORT, request)
+    requests = conversation(session)
+    yield from undecided(REPORT, requests)
+    for request in requests:
         for section in request.sections:
             if section.source != "request_user_context" or section.content_hash in seen:
                 continue

@@ -54,8 +54,8 @@ def _compared(request: CheckedRequest, logged: int) -> Iterator[Found]:
 def _logged(session: CheckedSession) -> dict[str, list[tuple[int, int]]]:
     """When the runtime told of how many messages, by turn and in order."""
     found: dict[str, list[tuple[int, int]]] = {}
-    for event in session.events:
-        if event.event != "model.request.started" or "messageCount" not in event.context_json:
+    for event in session.events.named(("model.request.started",)):
+        if "messageCount" not in event.context_json:
             continue
         context = json.loads(event.context_json)
         count = context.get("messageCount") if isinstance(context, dict) else None

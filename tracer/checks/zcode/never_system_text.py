@@ -13,7 +13,7 @@ from tracer.anatomy.reminder_sources import REMINDER_SOURCES, match_opening
 from tracer.anatomy.reminders import paragraph_starts
 from tracer.checks.base import Found, Reporter, excerpt
 from tracer.checks.case import CheckedSession
-from tracer.checks.zcode._requests import proven, text_of, undecided, with_messages
+from tracer.checks.zcode._requests import text_of, undecided, with_messages
 from tracer.model.findings import Level
 
 LEVEL = Level.ERROR
@@ -30,9 +30,10 @@ _QUOTING = frozenset(
 
 def check(session: CheckedSession) -> Iterator[Found]:
     """Yields a finding for each body of such a source in system text."""
-    for request in with_messages(session):
-        yield from undecided(REPORT, request)
-        for index, message in proven(request):
+    requests = with_messages(session)
+    yield from undecided(REPORT, requests)
+    for request in requests:
+        for index, message in request.proven:
             if message.sort is not Sort.MCS:
                 continue
             text = text_of(message)

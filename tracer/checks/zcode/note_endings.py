@@ -21,8 +21,9 @@ REPORT = Reporter(__name__, LEVEL)
 
 def check(session: CheckedSession) -> Iterator[Found]:
     """Yields a finding for each note with another ending."""
-    for request in with_messages(session):
-        yield from undecided(REPORT, request)
+    requests = with_messages(session)
+    yield from undecided(REPORT, requests)
+    for request in requests:
         for note in reminder_texts(request):
             if note.reminder.via is not Via.REMINDER:
                 continue

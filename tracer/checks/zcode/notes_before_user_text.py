@@ -17,10 +17,10 @@ from tracer.checks.case import CheckedRequest, CheckedSession
 from tracer.checks.zcode._requests import (
     MCS_STATE,
     ORIGIN,
+    WHOLE_LIST,
     conversation,
     is_stop,
     is_tag_like,
-    undecided,
 )
 from tracer.model.findings import Level
 
@@ -37,7 +37,8 @@ _COORDINATED = frozenset({Variant.SUBAGENT, Variant.WORKFLOW_ACTOR})
 def check(session: CheckedSession) -> Iterator[Found]:
     """Yields a finding for each note behind what it belongs before."""
     for request in conversation(session):
-        yield from undecided(REPORT, request)
+        if not request.whole:
+            yield REPORT.needs(WHOLE_LIST, request)
         if request.mcs is McsState.ON:
             continue
         if request.variant in _COORDINATED:

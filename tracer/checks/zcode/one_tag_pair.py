@@ -12,7 +12,6 @@ from tracer.checks.base import Found, Reporter, excerpt
 from tracer.checks.case import CheckedSession
 from tracer.checks.zcode._requests import (
     is_tag_like,
-    proven,
     text_of,
     undecided,
     with_messages,
@@ -28,9 +27,10 @@ REPORT = Reporter(__name__, LEVEL)
 
 def check(session: CheckedSession) -> Iterator[Found]:
     """Yields a finding for each message that begins and ends as a note and has more tags."""
-    for request in with_messages(session):
-        yield from undecided(REPORT, request)
-        for index, message in proven(request):
+    requests = with_messages(session)
+    yield from undecided(REPORT, requests)
+    for request in requests:
+        for index, message in request.proven:
             if message.sort is not Sort.USER or not is_tag_like(message):
                 continue
             text = text_of(message)

@@ -50,8 +50,9 @@ def check(session: CheckedSession) -> Iterator[Found]:
     form."""
     plans: dict[str, _Plan] = {}
     starts = EventTimes(session, _STARTS)
-    for request in conversation(session):
-        yield from undecided(REPORT, request)
+    requests = conversation(session)
+    yield from undecided(REPORT, requests)
+    for request in requests:
         plan = plans.setdefault(request.query_source, _Plan())
         if _is_cut(session, request, starts):
             plans[request.query_source] = _Plan(request.turn_id, 1)

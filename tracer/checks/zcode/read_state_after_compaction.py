@@ -27,8 +27,9 @@ _SOURCE = "resume_referenced_session_context"
 
 def check(session: CheckedSession) -> Iterator[Found]:
     """Yields a finding for each run of such notes that is longer."""
-    for request in conversation(session):
-        yield from undecided(REPORT, request)
+    requests = conversation(session)
+    yield from undecided(REPORT, requests)
+    for request in requests:
         run: list[PlacedReminder] = []
         for note in reminder_texts(request):
             reminder = note.reminder

@@ -25,8 +25,9 @@ _CUT = "..."
 def check(session: CheckedSession) -> Iterator[Found]:
     """Yields a finding for the first longer one of a listing."""
     seen: set[str] = set()
-    for request in conversation(session):
-        yield from undecided(REPORT, request)
+    requests = conversation(session)
+    yield from undecided(REPORT, requests)
+    for request in requests:
         for listing in listings(request):
             if listing.content_hash in seen:
                 continue

@@ -25,8 +25,9 @@ LIMIT_CHARS = 20_000
 def check(session: CheckedSession) -> Iterator[Found]:
     """Yields a finding for each long listing with descriptions."""
     seen: set[str] = set()
-    for request in conversation(session):
-        yield from undecided(REPORT, request)
+    requests = conversation(session)
+    yield from undecided(REPORT, requests)
+    for request in requests:
         for listing in listings(request):
             length = utf16_length(listing.text)
             if listing.content_hash in seen or length <= LIMIT_CHARS:

@@ -26,8 +26,9 @@ REPORT = Reporter(__name__, LEVEL)
 def check(session: CheckedSession) -> Iterator[Found]:
     """Yields a finding for each listing in a tag that could have been system text."""
     on: dict[str, bool] = {}
-    for request in conversation(session):
-        yield from undecided(REPORT, request)
+    requests = conversation(session)
+    yield from undecided(REPORT, requests)
+    for request in requests:
         was_on = on.get(request.lane, False)
         on[request.lane] = request.mcs is McsState.ON
         if request.mcs is not McsState.ON:

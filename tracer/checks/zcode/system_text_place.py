@@ -22,8 +22,9 @@ REPORT = Reporter(__name__, LEVEL)
 
 def check(session: CheckedSession) -> Iterator[Found]:
     """Yields a finding for each pair of neighbours that may not be."""
-    for request in with_messages(session):
-        yield from undecided(REPORT, request)
+    requests = with_messages(session)
+    yield from undecided(REPORT, requests)
+    for request in requests:
         for index in range(max(request.common, 1), len(request.messages)):
             if request.proves(index):
                 yield from _pair(request, index)

@@ -21,8 +21,9 @@ REPORT = Reporter(__name__, LEVEL)
 
 def check(session: CheckedSession) -> Iterator[Found]:
     """Yields a finding for each marker on such a message."""
-    for request in with_messages(session):
-        yield from undecided(REPORT, request)
+    requests = with_messages(session)
+    yield from undecided(REPORT, requests)
+    for request in requests:
         for marker in request.markers:
             index = marker.message_index
             if index is None or index >= len(request.messages):

@@ -37,8 +37,9 @@ class _Count:
 def check(session: CheckedSession) -> Iterator[Found]:
     """Yields a finding for each reminder that comes early, late or without the tool."""
     counts: dict[str, _Count] = {}
-    for request in conversation(session):
-        yield from undecided(REPORT, request)
+    requests = conversation(session)
+    yield from undecided(REPORT, requests)
+    for request in requests:
         count = counts.setdefault(request.lane, _Count())
         start = _start(session, request)
         if start == 0:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from tracer.anatomy.messages import Sort
 from tracer.checks.base import Found, Reporter
 from tracer.checks.case import CheckedRequest, CheckedSession
-from tracer.checks.zcode._requests import WHOLE_LIST, proven, undecided, with_messages
+from tracer.checks.zcode._requests import WHOLE_LIST, undecided, with_messages
 from tracer.model.findings import Level
 from tracer.model.prompt import Kind
 
@@ -22,9 +22,10 @@ REPORT = Reporter(__name__, LEVEL)
 
 def check(session: CheckedSession) -> Iterator[Found]:
     """Yields a finding for each result whose call is missing."""
-    for request in with_messages(session):
-        yield from undecided(REPORT, request)
-        for index, message in proven(request):
+    requests = with_messages(session)
+    yield from undecided(REPORT, requests)
+    for request in requests:
+        for index, message in request.proven:
             if message.sort is not Sort.TOOL:
                 continue
             call_id = message.blocks[0].call_id
@@ -48,8 +49,8 @@ def _has_call(request: CheckedRequest, index: int, call_id: str) -> bool | None:
         message = request.messages[at]
         if message.gap:
             return None
-        if message.sort is Sort.ASSISTANT and any(
-            b.kind is Kind.TOOL_CALL and b.call_id == call_id for b in message.blocks
-        ):
-            return True
+        if message.sort is Sort.ASSISTANT:
+            for block in message.blocks:
+                if block.call_id == call_id and block.kind is Kind.TOOL_CALL:
+                    return True
     return False

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from tracer.anatomy.messages import Sort
 from tracer.checks.base import Found, Reporter
 from tracer.checks.case import CheckedRequest, CheckedSession
-from tracer.checks.zcode._requests import called, proven, undecided, with_messages
+from tracer.checks.zcode._requests import called, undecided, with_messages
 from tracer.model.findings import Level
 from tracer.model.prompt import Kind
 
@@ -22,9 +22,10 @@ REPORT = Reporter(__name__, LEVEL)
 
 def check(session: CheckedSession) -> Iterator[Found]:
     """Yields a finding for each message between the results of one step."""
-    for request in with_messages(session):
-        yield from undecided(REPORT, request)
-        for index, message in proven(request):
+    requests = with_messages(session)
+    yield from undecided(REPORT, requests)
+    for request in requests:
+        for index, message in request.proven:
             if message.sort is not Sort.TOOL:
                 continue
             between = _between(request, index)

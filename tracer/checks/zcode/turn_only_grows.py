@@ -43,8 +43,9 @@ _REWRITES = frozenset(
 def check(session: CheckedSession) -> Iterator[Found]:
     """Yields a finding for each request that changes what its turn sent before."""
     rewrites = EventTimes(session, _REWRITES)
-    for request in conversation(session):
-        yield from undecided(REPORT, request)
+    requests = conversation(session)
+    yield from undecided(REPORT, requests)
+    for request in requests:
         earlier = before(session, request)
         if earlier is None or not request.turn_id or earlier.turn_id != request.turn_id:
             continue

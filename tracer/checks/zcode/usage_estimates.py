@@ -20,7 +20,7 @@ from tracer.anatomy.usage_categories import (
 )
 from tracer.checks.base import Found, Reporter
 from tracer.checks.case import CheckedMessage, CheckedRequest, CheckedSession
-from tracer.checks.zcode._requests import SNAPSHOT, conversation, undecided
+from tracer.checks.zcode._requests import SNAPSHOT, WHOLE_LIST, conversation
 from tracer.model.events import UsageCategory
 from tracer.model.findings import Level
 
@@ -44,7 +44,7 @@ def check(session: CheckedSession) -> Iterator[Found]:
         if request.usage is None:
             yield REPORT.needs(SNAPSHOT, request)
         elif not request.whole:
-            yield from undecided(REPORT, request)
+            yield REPORT.needs(WHOLE_LIST, request)
         else:
             if request.usage.tokens_redacted:
                 yield REPORT.needs(_TOKENS, request)

@@ -2,15 +2,16 @@
 
 import sqlite3
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
+from tracer.anatomy.mcs import McsState
 from tracer.assemble.attempts import Grouped, group_attempts
 from tracer.checks import CheckedMessage, CheckedRequest, CheckedSession
-from tracer.service.anatomy import SessionAnatomy
+from tracer.model.segments import PromptLayout
+from tracer.service.anatomy import RequestAnatomy, SessionAnatomy
 from tracer.service.checking.layouts import NotedMessages
 from tracer.service.checking.log import BuiltContexts, Snapshots, first_starts, log_events
-from tracer.service.checking.messages import SessionMessages, shared_messages
+from tracer.service.checking.messages import SessionMessages, Tools, shared_messages
 from tracer.service.contents import Contents
 from tracer.service.logged import LoggedSections
 from tracer.service.requests import attempt_facts, is_side_call
@@ -36,9 +37,23 @@ def session_case(connection: sqlite3.Connection, row_id: int) -> SessionCase:
         facts.session_id,
         facts.agent,
         tuple(builder.requests()),
-        tuple(log_events(connection, row_id, facts.session_id)),
+        log_events(connection, row_id, facts.session_id),
     )
     return SessionCase(checked, builder.contents)
+
+
+class _Prompt(NamedTuple):
+    """What a request sent; nothing where the log shows no prompt."""
+
+    messages: Sequence[CheckedMessage] = ()
+    tools: Tools = Tools((), known=False)
+    layout: PromptLayout = PromptLayout()
+    anatomy: RequestAnatomy | None = None
+    previous: int | None = None
+    common: int = 0
+
+
+_NO_PROMPT = _Prompt()
 
 
 class _Builder:
@@ -75,7 +90,8 @@ class _Builder:
 
     def _request(self, seq: int, row: RequestRow) -> CheckedRequest:
         side_call = is_side_call(row)
-        request = CheckedRequest(
+        prompt = _NO_PROMPT if row.node_id is None else self._prompt(seq, row, row.node_id)
+        return CheckedRequest(
             key=row.key,
             seq=seq,
             request_id=row.request_id,
@@ -91,37 +107,34 @@ class _Builder:
             whole=row.observed == "full",
             verified_from=row.verified_from,
             message_count=row.message_count,
-            tools=(),
-            messages=(),
+            tools=prompt.tools.blocks,
+            messages=prompt.messages,
             markers=tuple(self._markers.get(row.id, ())),
-            previous=None,
-            common=0,
+            previous=prompt.previous,
+            common=prompt.common,
+            variant=prompt.anatomy.variant.value if prompt.anatomy else "",
+            mcs=prompt.anatomy.verdict.state if prompt.anatomy else McsState.UNDECIDABLE,
+            sections=prompt.anatomy.sections if prompt.anatomy else (),
+            reminders=prompt.anatomy.reminders if prompt.anatomy else (),
+            layout=prompt.layout,
             built=None if side_call else self._built.at(row.started_at_ms),
             usage=None
             if side_call
             else self._snapshots.before(row, self._starts.get(row.lane, ())),
             head_proven=bool(row.system_from),
+            tools_known=prompt.tools.known,
             place=(row.source_id, row.line),
         )
-        if row.node_id is None:
-            return request
-        return self._with_prompt(request, row.id, row.node_id)
 
-    def _with_prompt(self, request: CheckedRequest, row_id: int, node_id: int) -> CheckedRequest:
+    def _prompt(self, seq: int, row: RequestRow, node_id: int) -> _Prompt:
         messages, tools = self._messages.of(node_id)
-        found = self._anatomy.of(node_id, request.started_at_ms)
-        previous, before = self._last.get(request.lane, (None, []))
-        self._last[request.lane] = request.seq - 1, messages
-        return replace(
-            request,
-            tools=tools.blocks,
-            tools_known=tools.known,
-            messages=self._noted.of(row_id, messages),
-            layout=self._noted.layout(row_id),
-            previous=previous,
-            common=shared_messages(before, messages),
-            variant=found.variant.value,
-            mcs=found.verdict.state,
-            sections=found.sections,
-            reminders=found.reminders,
+        previous, before = self._last.get(row.lane, (None, []))
+        self._last[row.lane] = seq - 1, messages
+        return _Prompt(
+            self._noted.of(row.id, messages),
+            tools,
+            self._noted.layout(row.id),
+            self._anatomy.of(node_id, row.started_at_ms),
+            previous,
+            shared_messages(before, messages),
         )

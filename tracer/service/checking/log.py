@@ -6,17 +6,23 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 
 from tracer.assemble.joins import SNAPSHOT_SLACK_MS, SNAPSHOT_WINDOW_MS
+from tracer.checks import EventLog
 from tracer.model.events import ContextBuilt, ContextUsage, LogEvent, LoggedSection, UsageCategory
 from tracer.service.logged import LoggedSections
-from tracer.store.checks import EventFacts, UsageFacts, session_log, session_snapshots
+from tracer.store.checks import EventFacts, UsageFacts, has_log, session_log, session_snapshots
 from tracer.store.events import report_counts
 from tracer.store.reading import RequestRow
 
 
-def log_events(connection: sqlite3.Connection, row_id: int, session_id: str) -> list[LogEvent]:
-    """The session's events in their order, without those about one attempt, section texts and
-    context reports."""
-    return [_event(row, session_id) for row in session_log(connection, row_id)]
+def log_events(connection: sqlite3.Connection, row_id: int, session_id: str) -> EventLog:
+    """The session's events with a name, in their order, without those about one attempt, section
+    texts and context reports."""
+    rows = session_log(connection, row_id)
+    return EventLog(
+        [row.event for row in rows],
+        lambda place: _event(rows[place], session_id),
+        bool(rows) or has_log(connection, row_id),
+    )
 
 
 def _event(row: EventFacts, session_id: str) -> LogEvent:

@@ -93,8 +93,8 @@ class SessionMessages:
     def _message(self, ids: tuple[int, ...]) -> CheckedMessage:
         found = self._made.get(ids)
         if found is None:
-            stored = [self._blocks[i] for i in ids]
-            first = stored[0][0]
+            blocks, hashes = zip(*[self._blocks[i] for i in ids], strict=True)
+            first = blocks[0]
             gap = first.kind is Kind.GAP
             sort = sort_of(
                 first.role,
@@ -105,9 +105,9 @@ class SessionMessages:
             found = self._made[ids] = CheckedMessage(
                 first.role,
                 Sort.GAP if gap else sort,
-                tuple(block for block, _ in stored),
+                blocks,
                 _NO_NOTE,
-                b"".join(wire_hash for _, wire_hash in stored),
+                b"".join(hashes),
                 first.span_messages if gap else 0,
             )
         return found
