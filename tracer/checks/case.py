@@ -77,15 +77,17 @@ class CheckedRequest:
     proven: tuple[tuple[int, CheckedMessage], ...] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
+        # Every rule asks for these at every request.
         leading = 0
         for message in self.messages:
             if message.sort is not Sort.SYSTEM:
                 break
             leading += 1
-        # Every rule asks for these at every request.
         object.__setattr__(self, "leading", leading)
-        proven = [found for found in self.fresh() if self.proves(found[0])]
-        object.__setattr__(self, "proven", tuple(proven))
+        fresh = self.fresh()
+        if self.verified_from is None or self.verified_from > self.common:
+            fresh = (found for found in fresh if self.proves(found[0]))
+        object.__setattr__(self, "proven", tuple(fresh))
 
     def proves(self, message_index: int) -> bool:
         """Whether the request's own record shows a message."""

@@ -5,6 +5,7 @@ has, and only what is new on its path is read.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from typing import NamedTuple
 
 from tracer.anatomy.messages import BlockReading, Sort, sort_of
@@ -76,19 +77,18 @@ class SessionMessages:
         return path
 
     def _add(self, path: PathMessages, nodes: Sequence[ChainNode]) -> None:
-        start = 0
-        while start < len(nodes):
-            end = start + 1
-            while (
-                end < len(nodes)
-                and nodes[end].message_index == nodes[start].message_index
-                and nodes[end].block_index
-            ):
-                end += 1
-            message = self._message(tuple(node.block_id for node in nodes[start:end]))
-            path.messages.extend([message] * (message.gap or 1))
-            self._known.setdefault(nodes[end - 1].id, (path, len(path.messages)))
-            start = end
+        ids: list[int] = []
+        for node, after in zip_longest(nodes, nodes[1:]):
+            ids.append(node.block_id)
+            if after and after.block_index and after.message_index == node.message_index:
+                continue
+            message = self._message(tuple(ids))
+            if message.gap:
+                path.messages.extend([message] * message.gap)
+            else:
+                path.messages.append(message)
+            self._known.setdefault(node.id, (path, len(path.messages)))
+            ids.clear()
 
     def _message(self, ids: tuple[int, ...]) -> CheckedMessage:
         found = self._made.get(ids)
