@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from tests.homes import Store, minimal_session, minimal_usage
 from tracer import service
 from tracer.cli import main
+from tracer.ingest import readonly
 from tracer.model.doctor_views import SessionEvidence
 from tracer.service.judging import rounds
 
@@ -49,10 +50,25 @@ def test_they_are_judged_when_one_is_opened(
     assert reading.requests(session)[-1].verdict is not None
 
 
+@pytest.mark.parametrize("racy_ns", [0, 10**18], ids=["settled", "written just now"])
+def test_a_database_that_says_nothing_new_leaves_the_verdicts(
+    usage_only: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, racy_ns: int
+) -> None:
+    """One that was written a moment ago is read again, as a write may have left the same time."""
+    monkeypatch.setattr(readonly, "_RACY_NS", racy_ns)
+    db = tmp_path / "tracer.db"
+    service.ingest(db, [str(usage_only)])
+    revision = service.Service(db).revision()
+    again = service.ingest(db, [str(usage_only)])
+    assert (again.new_records, again.verdicts, again.unjudged_sessions) == (0, 0, 0)
+    assert service.Service(db).revision() == revision
+
+
 def test_all_of_them_are_judged_when_asked_for(
     usage_only: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rounds, "PROMPTLESS_SECONDS", 1e-9)
+    monkeypatch.setattr(readonly, "_RACY_NS", 10**18)
     db = tmp_path / "tracer.db"
     run = CliRunner().invoke
     told = run(main, ["ingest", str(usage_only), "--db", str(db)]).stdout

@@ -53,7 +53,9 @@ class MadeContents(NamedTuple):
 
 def made_contents(contents: Contents) -> MadeContents:
     """What is to be stored of a session, whose contents were made now."""
-    found = {lane: contents.calibration(lane) for lane in {row.lane for row in contents.rows}}
+    found = {
+        lane: contents.calibration(lane) for lane in sorted({row.lane for row in contents.rows})
+    }
     known = {lane: astuple(scale) for lane, scale in found.items() if scale is not None}
     row = ContentsRow(contents_rules(), int(contents.tree.counted), _encode(known).decode())
     return MadeContents(row, list(_lives(contents)))

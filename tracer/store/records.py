@@ -111,7 +111,7 @@ class Records:
     def session(self, session_id: str, agent: str, at_ms: int | None) -> int:
         """The row id of a session of which a record tells: it has to be joined anew, and its time
         span is widened to `at_ms`."""
-        row_id = self._row_id(session_id, agent)
+        row_id = self.session_row(session_id, agent)
         if at_ms is None:
             self._timeless.add(row_id)
         else:
@@ -119,7 +119,8 @@ class Records:
             self._spans[row_id] = (min(first, at_ms), max(last, at_ms))
         return row_id
 
-    def _row_id(self, session_id: str, agent: str) -> int:
+    def session_row(self, session_id: str, agent: str) -> int:
+        """The row id of a session, of which nothing new may be told."""
         name = session_id or NO_SESSION
         row_id = self._sessions.get(name)
         if row_id is None:
@@ -154,7 +155,7 @@ class Records:
 
     def parent(self, child: str, parent: str, agent: str) -> None:
         """Note that one session was started by another."""
-        row_id = self._row_id(child, agent)
+        row_id = self.session_row(child, agent)
         note_parent(self._writer.connection, row_id, child, parent)
 
     def title(self, call: ModelCall, agent: str, title_of: Callable[[ModelCall], str]) -> None:
@@ -167,7 +168,7 @@ class Records:
         title = title_of(call)
         if not title:
             return
-        row_id = self._row_id(call.session_id, agent)
+        row_id = self.session_row(call.session_id, agent)
         # Two calls may start in the same millisecond: the smaller request id decides, in whatever
         # order they are read; an edited record replaces its own title.
         self._execute(

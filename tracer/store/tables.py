@@ -84,7 +84,7 @@ class TableRows:
         self, record: TableRecord | AgentRun, agent: str, place: Place, origin: str = DATABASE
     ) -> bool:
         """Store a record; False where it says nothing new."""
-        session = self._records.session(record[0], agent, None)
+        session = self._records.session_row(record[0], agent)
         version = _version(record)
         values: list[Any] = [session, *record[1:], digest(_encode(record)), version or 0]
         values += [place.source_id, place.line]
@@ -98,7 +98,7 @@ class TableRows:
         for at_ms in _activity(record):
             self._records.session(record[0], agent, at_ms)
         if isinstance(record, AgentRun) and record.child_session_id:
-            self._touched.add(self._records.session(record.child_session_id, agent, None))
+            self._touched.add(self._records.session_row(record.child_session_id, agent))
         return True
 
     def flush(self) -> None:
