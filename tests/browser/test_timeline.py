@@ -112,6 +112,21 @@ def test_the_lane_menu_stays_open_when_the_panel_is_swapped_before_the_timeline_
     expect(page.locator("#lane-menu")).to_have_attribute("open", "")
 
 
+def test_a_long_title_is_cut_in_the_breadcrumbs_and_not_the_number_of_the_request(
+    long_page: Page,
+) -> None:
+    long_page.locator("#c4900").click()
+    selected(long_page, 4900, REQUESTS)
+    long_page.keyboard.press("o")
+    last = long_page.locator(".crumbs b")
+    expect(last).to_have_text("Request 4,900")
+    long_page.evaluate(
+        "document.querySelector('.crumbs a:not(:first-child) bdi').textContent = 'word '.repeat(99)"
+    )
+    assert last.evaluate("e => e.scrollWidth <= e.clientWidth")
+    assert last.evaluate("e => getComputedStyle(e).flexShrink") == "0"
+
+
 def test_pointing_and_focusing_show_the_numbers_of_a_column(page: Page) -> None:
     open_long_session(page)
     page.locator("#c41").hover()

@@ -45,7 +45,7 @@ def replay(request: Request) -> Response:
     revision = service.revision()
     view = make_replay(service, replay_state(request))
     title = one_line(view.detail.session.title) or view.state.session_id
-    name = f"Replay {view.detail.request.seq}"
+    name = f"Replay {view.detail.request.seq:,}"
     crumbs = Crumb("Sessions", "/"), Crumb(title, view.session_href), Crumb(name)
     frame = chrome(request, f"{name} · {title}", *crumbs, revision=revision)
     return render(request, ReplayPage(chrome=frame, view=view))

@@ -134,7 +134,7 @@ def _near(detail: RequestDetail) -> Neighbours:
 
 def _frame(request: Request, detail: RequestDetail, revision: int) -> Chrome:
     title = one_line(detail.session.title) or detail.session.session_id
-    name = f"Request {detail.request.seq}"
+    name = f"Request {detail.request.seq:,}"
     crumbs = Crumb("Sessions", "/"), Crumb(title, _near(detail).session), Crumb(name)
     return chrome(request, f"{name} · {title}", *crumbs, revision=revision)
 
